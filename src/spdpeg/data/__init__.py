@@ -1,0 +1,8 @@
+"""Where rows come from: memory, disk or a stream. Solvers see only `Source`, `Stream` and `Block`."""
+
+from .base import Block, Source, as_source
+from .csr import CSR
+from .dense import Dense
+from .stream import Stream
+
+__all__ = ["CSR", "Block", "Dense", "Source", "Stream", "as_source"]

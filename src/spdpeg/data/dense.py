@@ -1,0 +1,33 @@
+"""Dense rows, in memory or memory-mapped."""
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..kernels.jit import frozen
+from ..kernels.rows import Rows
+from .base import Source, check_width, memory_mapped, values_of
+
+_NO_INDEX = frozen(np.empty(0, dtype=np.int32))
+
+
+class Dense(Source):
+    """A two-dimensional array, read where it is.
+
+    float64 and float32 arrays stored row by row are not copied, whether read-only, memory-mapped or neither; other
+    types and orders are converted once.
+    """
+
+    def __init__(self, X: Any) -> None:
+        array = np.asarray(X) if not isinstance(X, np.ndarray) else X
+        if array.ndim != 2:
+            raise InputError(
+                f"X has {array.ndim} dimension(s) and shape {array.shape}. It must have two, samples by features; "
+                "use X.reshape(-1, 1) for one feature or X.reshape(1, -1) for one sample."
+            )
+        check_width(*array.shape)
+        self.n_samples, self.n_features = array.shape
+        self.on_disk = memory_mapped(array)
+        values = np.ascontiguousarray(values_of(array)).reshape(-1)
+        self.rows = Rows(frozen(values), _NO_INDEX, _NO_INDEX, self.n_features)

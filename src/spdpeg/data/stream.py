@@ -1,0 +1,144 @@
+"""Rows that come in chunks, finite or endless, each read once per traversal: the paper's expectation, taken literally."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+
+Chunk = tuple[Any, np.ndarray, np.ndarray | None]
+
+
+class Stream:
+    """An iterable of (X chunk, y chunk) or (X chunk, y chunk, weights).
+
+    Parameters
+    ----------
+    chunks : iterable or callable
+        A generator is read once. A list, an object whose `__iter__` starts afresh, or a callable that returns a new
+        iterator can be read again, one traversal being one pass.
+    n_features : int, optional
+        Number of columns; taken from the first chunk by default.
+    classes : pair, optional
+        The two class labels, the second being the positive one. Needed only if the first chunk does not show both.
+
+    Weights of a stream multiply the losses as they are: the sum of all weights is not known in advance.
+    """
+
+    def __init__(
+        self,
+        chunks: Iterable[Any] | Callable[[], Iterable[Any]],
+        n_features: int | None = None,
+        classes: tuple[Any, Any] | None = None,
+    ) -> None:
+        self.chunks = chunks
+        self.classes = classes
+        self._held: list[Chunk] = []
+        self._iterator: Iterator[Any] | None = None
+        self._chunk_number = 0
+        self._n_features = n_features
+        self.rows_per_traversal: int | None = None
+        self._rows_this_traversal = 0
+
+    @property
+    def restartable(self) -> bool:
+        """Whether a new traversal can be started."""
+        return callable(self.chunks) or iter(self.chunks) is not self.chunks
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        if self._n_features is None:
+            self.peek()
+        assert self._n_features is not None
+        return self._n_features
+
+    def peek(self) -> Chunk:
+        """The next chunk, kept for the next reader."""
+        if not self._held:
+            chunk = self._next()
+            if chunk is None:
+                raise InputError("The stream ended before its first row. Check what feeds it.")
+            self._held.append(chunk)
+        return self._held[0]
+
+    def take(self, multiple: int) -> Chunk | None:
+        """The next rows, a multiple of `multiple` of them; None at the end of the traversal.
+
+        Chunks smaller than that are put together; rows left over wait for the next chunk. What is left at the end of a
+        traversal is too little for a step and is dropped.
+        """
+        parts: list[Chunk] = self._held
+        self._held = []
+        rows = sum(len(part[1]) for part in parts)
+        while rows < multiple:
+            chunk = self._next()
+            if chunk is None:
+                self.rows_per_traversal = self._rows_this_traversal
+                return None
+            parts.append(chunk)
+            rows += len(chunk[1])
+        whole = parts[0] if len(parts) == 1 else _concatenate(parts)
+        used = rows - rows % multiple
+        if used < rows:
+            self._held = [_slice(whole, used, rows)]
+            whole = _slice(whole, 0, used)
+        return whole
+
+    def restart(self) -> None:
+        """Begin a new traversal."""
+        self._held, self._iterator, self._chunk_number, self._rows_this_traversal = [], None, 0, 0
+
+    def _next(self) -> Chunk | None:
+        if self._iterator is None:
+            self._iterator = iter(self.chunks() if callable(self.chunks) else self.chunks)
+        for item in self._iterator:
+            self._chunk_number += 1
+            chunk = self._checked(item)
+            if len(chunk[1]):
+                self._rows_this_traversal += len(chunk[1])
+                return chunk
+        return None
+
+    def _checked(self, item: Any) -> Chunk:
+        where = f"Chunk {self._chunk_number} of the stream"
+        if not isinstance(item, tuple | list) or len(item) not in (2, 3):
+            raise InputError(f"{where} is not a pair. Yield (X, y) or (X, y, weights).")
+        X = item[0] if sp.issparse(item[0]) else np.atleast_2d(np.asarray(item[0]))
+        X = X.tocsr() if sp.issparse(X) else X
+        y = np.atleast_1d(np.asarray(item[1]))
+        weights = None if len(item) == 2 or item[2] is None else np.atleast_1d(np.asarray(item[2], dtype=float))
+        if y.shape != (X.shape[0],) or (weights is not None and weights.shape != y.shape):
+            raise InputError(
+                f"{where} has {X.shape[0]} rows of X, y of shape {y.shape}"
+                + (f" and weights of shape {weights.shape}" if weights is not None else "")
+                + ". Each row needs one label and, if given, one weight."
+            )
+        if self._n_features is None:
+            self._n_features = int(X.shape[1])
+        if X.shape[1] != self._n_features:
+            raise InputError(
+                f"{where} has {X.shape[1]} columns where {self._n_features} were expected. "
+                "All chunks must have the same columns."
+            )
+        return X, y, weights
+
+
+def _slice(chunk: Chunk, start: int, stop: int) -> Chunk:
+    X, y, weights = chunk
+    return X[start:stop], y[start:stop], None if weights is None else weights[start:stop]
+
+
+def _concatenate(chunks: list[Chunk]) -> Chunk:
+    matrices = [chunk[0] for chunk in chunks]
+    if any(sp.issparse(X) for X in matrices):
+        X: Any = sp.vstack([sp.csr_array(X) for X in matrices], format="csr")
+    else:
+        X = np.concatenate(matrices)
+    y = np.concatenate([chunk[1] for chunk in chunks])
+    if all(chunk[2] is None for chunk in chunks):
+        return X, y, None
+    weights = [np.ones(len(chunk[1])) if chunk[2] is None else chunk[2] for chunk in chunks]
+    return X, y, np.concatenate(weights)

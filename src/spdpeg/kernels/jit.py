@@ -1,0 +1,285 @@
+"""Compiling, caching and calling compiled code: the only file that knows Numba's ways.
+
+Two kinds of compiled function exist.
+
+A *kernel* (`@kernel`) is a hot loop. It receives plain data only, so Numba's disk cache serves it in every process.
+
+A *hook* (`@scalar`, `@prox`, `@linear`) is the part of a term that a kernel calls: a loss derivative, a prox, a
+product with F. Hooks have a fixed signature and reach a kernel as a `Term`: the address of the compiled hook and the
+arrays of its parameters. An address is data, so a kernel is compiled once whatever the terms are, a user's term costs
+only its own compilation, and a term may hold the addresses of other terms (a sum of blocks, a Moreau conjugate).
+"""
+
+import hashlib
+import time
+import warnings
+from collections.abc import Callable
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types, typeof
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    InTreeCacheLocator,
+    IPythonCacheLocator,
+    UserProvidedCacheLocator,
+    UserWideCacheLocator,
+)
+from numba.extending import intrinsic
+
+from ..errors import CacheWarning
+
+# Reassociation lets LLVM vectorise sums; NaN and infinity keep their meaning.
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz"},
+}
+
+_VECTOR = types.float64[::1]
+_REALS = types.Array(types.float64, 1, "C", readonly=True)
+_INTS = types.Array(types.int64, 1, "C", readonly=True)
+_SCALAR = types.float64(types.float64, types.float64, _REALS, _INTS)
+_PROX = types.void(_VECTOR, types.float64, _REALS, _INTS, _VECTOR)
+_LINEAR = types.void(_VECTOR, _REALS, _INTS, _VECTOR)
+
+
+class Term(NamedTuple):
+    """What a kernel sees of a loss, a penalty or an operator."""
+
+    address: int
+    reals: np.ndarray
+    ints: np.ndarray
+
+
+# ---------------------------------------------------------------------------------------------- calls by address
+
+
+def _call_address(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    address, *values = args
+    result = context.get_value_type(signature.return_type)
+    function = ir.FunctionType(result, [value.type for value in values])
+    returned = builder.call(builder.inttoptr(address, function.as_pointer()), values)
+    return context.get_dummy_value() if signature.return_type == types.void else returned
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _scalar_at(typing_context, address, a, b, reals, ints):  # type: ignore[no-untyped-def]
+    return _SCALAR.return_type(types.int64, *_SCALAR.args), _call_address
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _prox_at(typing_context, address, point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    return _PROX.return_type(types.int64, *_PROX.args), _call_address
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _linear_at(typing_context, address, vector, reals, ints, out):  # type: ignore[no-untyped-def]
+    return _LINEAR.return_type(types.int64, *_LINEAR.args), _call_address
+
+
+inner = njit(**_OPTIONS)
+"""Decorator of the small functions that kernels and hooks call; compiled into their caller.
+
+A function marked so must live in `kernels/` or in the file of its caller: the cache watches those two.
+"""
+
+
+@inner
+def call_scalar(term: Term, a: float, b: float) -> float:
+    """term(a, b): a loss value, derivative or conjugate."""
+    return _scalar_at(term.address, a, b, term.reals, term.ints)  # type: ignore[no-any-return, call-arg]
+
+
+@inner
+def call_prox(term: Term, point: np.ndarray, step: float, out: np.ndarray) -> None:
+    """out = prox of step * r at `point`; `out` may be `point`."""
+    _prox_at(term.address, point, step, term.reals, term.ints, out)  # type: ignore[call-arg]
+
+
+@inner
+def call_linear(term: Term, vector: np.ndarray, out: np.ndarray) -> None:
+    """out = F vector, or F^T vector for an adjoint term; `out` must not be `vector`."""
+    _linear_at(term.address, vector, term.reals, term.ints, out)  # type: ignore[call-arg]
+
+
+# ------------------------------------------------------------------------------------------------------ the cache
+
+
+def _digest(*paths: Path) -> str:
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+
+
+@cache
+def _kernels_digest() -> str:
+    return _digest(*sorted(Path(__file__).parent.glob("*.py")))
+
+
+class _Fresh:
+    """Source stamp of the function's file and of kernels/, which holds what it may call.
+
+    Numba looks at the function's own file only and would keep serving old code after an edit of a callee.
+    """
+
+    def get_source_stamp(self) -> Any:
+        return super().get_source_stamp(), _kernels_digest()  # type: ignore[misc]
+
+
+class _Provided(_Fresh, UserProvidedCacheLocator):  # type: ignore[misc]
+    pass
+
+
+class _InTree(_Fresh, InTreeCacheLocator):  # type: ignore[misc]
+    pass
+
+
+class _UserWide(_Fresh, UserWideCacheLocator):  # type: ignore[misc]
+    pass
+
+
+class _Notebook(_Fresh, IPythonCacheLocator):  # type: ignore[misc]
+    pass
+
+
+class _CacheFiles(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Provided, _InTree, _UserWide, _Notebook)
+
+
+class _DiskCache(FunctionCache):  # type: ignore[misc]
+    """Numba's disk cache that never stands in the way: what cannot be read is compiled, what cannot be written is lost."""
+
+    _impl_class = _CacheFiles
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # a damaged file raises whatever its bytes happen to spell
+            _warn_uncached(f"a file in {self.cache_path} cannot be read ({error})")
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _warn_uncached(f"{self.cache_path} cannot be written ({error})")
+
+
+_warned = False
+
+
+def _warn_uncached(reason: str) -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"Compiled code is not kept on disk: {reason}. Results are unaffected, but every process compiles anew; "
+            "set NUMBA_CACHE_DIR to a writable directory to avoid it.",
+            CacheWarning,
+            stacklevel=3,
+        )
+
+
+# --------------------------------------------------------------------------------------------- kernels and hooks
+
+_spent = 0.0
+
+
+def compile_seconds() -> float:
+    """Seconds this process has spent compiling or loading compiled code so far."""
+    return _spent
+
+
+class Kernel:
+    """A lazily compiled, disk-cached function; compiled once for each combination of argument types."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.py_func = function
+        self.__doc__ = function.__doc__
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        dispatcher = njit(**_OPTIONS)(self.py_func)
+        try:
+            dispatcher._cache = _DiskCache(self.py_func)
+        except (RuntimeError, OSError, TypeError) as error:
+            # No writable place, or a function typed at a prompt, which has no source file to watch.
+            if self.py_func.__module__.startswith("spdpeg."):
+                _warn_uncached(str(error))
+        return dispatcher
+
+    def compiled_for(self, signature: tuple[Any, ...]) -> Any:
+        """The compile result for these argument types, made or loaded now if need be."""
+        global _spent
+        dispatcher = self.dispatcher
+        if signature not in dispatcher.overloads:
+            start = time.perf_counter()
+            dispatcher.compile(signature)
+            _spent += time.perf_counter() - start
+        return dispatcher.overloads[signature]
+
+    def __call__(self, *args: Any) -> Any:
+        self.compiled_for(tuple(typeof(arg) for arg in args))
+        return self.dispatcher(*args)
+
+
+class Hook(Kernel):
+    """A function of fixed signature that kernels call by address."""
+
+    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
+        super().__init__(function)
+        self.signature = signature
+
+    @cached_property
+    def address(self) -> int:
+        """Where the compiled function starts, in this process."""
+        result = self.compiled_for(self.signature.args)
+        return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+
+    def term(self, reals: np.ndarray, ints: np.ndarray) -> Term:
+        """The hook together with its parameters, as kernels take it."""
+        return Term(self.address, as_reals(reals), as_ints(ints))
+
+
+kernel = Kernel
+"""Decorator: compile a hot loop that takes plain data and `Term` records."""
+
+
+def scalar(function: Callable[[float, float, np.ndarray, np.ndarray], float]) -> Hook:
+    """Decorator of a loss hook `f(margin, label, reals, ints) -> float`."""
+    return Hook(function, _SCALAR)
+
+
+def prox(function: Callable[[np.ndarray, float, np.ndarray, np.ndarray, np.ndarray], None]) -> Hook:
+    """Decorator of a prox hook `f(point, step, reals, ints, out)`; must allow `out` to be `point`."""
+    return Hook(function, _PROX)
+
+
+def linear(function: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]) -> Hook:
+    """Decorator of an operator hook `f(vector, reals, ints, out)` that overwrites `out`."""
+    return Hook(function, _LINEAR)
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """A read-only view: kernels are compiled for read-only inputs, so memory-mapped data needs no second version."""
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+def as_reals(values: Any) -> np.ndarray:
+    """Read-only contiguous float64 vector."""
+    return frozen(np.ascontiguousarray(values, dtype=np.float64).reshape(-1))
+
+
+def as_ints(values: Any) -> np.ndarray:
+    """Read-only contiguous int64 vector."""
+    return frozen(np.ascontiguousarray(values, dtype=np.int64).reshape(-1))
+
+
+NONE = as_ints(())
+"""The parameters of a hook that has none."""
+NO_REALS = as_reals(())

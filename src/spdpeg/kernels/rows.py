@@ -1,0 +1,155 @@
+"""Rows of the data matrix A, dense or CSR, and the sums over them.
+
+Both layouts share one record, hence one compiled version of every kernel: a dense row is a slice of `values` and has no
+`indices`. float32 values are widened on reading, never copied.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .jit import Term, call_scalar, inner, kernel
+
+
+class Rows(NamedTuple):
+    """N rows of `width` numbers. Dense: `values` is A row after row and `indptr` is empty. CSR: the usual three arrays."""
+
+    values: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    width: int
+
+
+@inner
+def count(rows: Rows) -> int:
+    """Number of rows."""
+    if rows.indptr.size == 0:
+        return rows.values.size // rows.width
+    return rows.indptr.size - 1
+
+
+@inner
+def row_dot(rows: Rows, i: int, x: np.ndarray) -> float:
+    """<a_i, x>."""
+    total = 0.0
+    if rows.indptr.size == 0:
+        row = rows.values[i * rows.width : (i + 1) * rows.width]
+        for j in range(row.size):
+            total += row[j] * x[j]
+    else:
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            total += rows.values[k] * x[rows.indices[k]]
+    return total
+
+
+@inner
+def add_row(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
+    """out += factor * a_i."""
+    if rows.indptr.size == 0:
+        row = rows.values[i * rows.width : (i + 1) * rows.width]
+        for j in range(row.size):
+            out[j] += factor * row[j]
+    else:
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            out[rows.indices[k]] += factor * rows.values[k]
+
+
+@inner
+def row_square(rows: Rows, i: int) -> float:
+    """||a_i||^2 (the rows of a CSR source have no repeated column)."""
+    total = 0.0
+    if rows.indptr.size == 0:
+        row = rows.values[i * rows.width : (i + 1) * rows.width]
+        for j in range(row.size):
+            total += np.float64(row[j]) * np.float64(row[j])
+    else:
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            total += np.float64(rows.values[k]) * np.float64(rows.values[k])
+    return total
+
+
+@inner
+def weight_of(weights: np.ndarray, i: int) -> float:
+    """Weight of row i; an empty vector stands for weight 1 everywhere."""
+    return weights[i] if weights.size else 1.0  # type: ignore[no-any-return]
+
+
+@kernel
+def margins(rows: Rows, x: np.ndarray, out: np.ndarray) -> None:
+    """out = A x."""
+    for i in range(out.size):
+        out[i] = row_dot(rows, i, x)
+
+
+@kernel
+def loss_sum(rows: Rows, labels: np.ndarray, weights: np.ndarray, value: Term, x: np.ndarray) -> float:
+    """Sum over the rows of weight * phi(<a_i, x>, b_i)."""
+    total = 0.0
+    for i in range(count(rows)):
+        total += weight_of(weights, i) * call_scalar(value, row_dot(rows, i, x), labels[i])
+    return total
+
+
+@kernel
+def gradient_sum(
+    rows: Rows, labels: np.ndarray, weights: np.ndarray, derivative: Term, x: np.ndarray, out: np.ndarray
+) -> None:
+    """out = sum over the rows of weight * phi'(<a_i, x>, b_i) a_i."""
+    out[:] = 0.0
+    for i in range(count(rows)):
+        slope = call_scalar(derivative, row_dot(rows, i, x), labels[i])
+        add_row(rows, i, weight_of(weights, i) * slope, out)
+
+
+@kernel
+def gram_product(rows: Rows, weights: np.ndarray, stride: int, x: np.ndarray, out: np.ndarray) -> None:
+    """out = sum over every `stride`-th row of weight * <a_i, x> a_i."""
+    out[:] = 0.0
+    for i in range(0, count(rows), stride):
+        add_row(rows, i, weight_of(weights, i) * row_dot(rows, i, x), out)
+
+
+@kernel
+def row_statistics(
+    rows: Rows, labels: np.ndarray, weights: np.ndarray, derivative: Term, out: np.ndarray
+) -> None:
+    """out = (max of w|a|^2, sum of w|a|^2, sum of (w phi'(0, b) |a|)^2) over the rows.
+
+    The first entry is NaN if any entry of the data is NaN or infinite: one read of the data serves both purposes.
+    """
+    largest = 0.0
+    total = 0.0
+    noise = 0.0
+    finite = True
+    for i in range(count(rows)):
+        square = row_square(rows, i)
+        finite = finite and np.isfinite(square)
+        w = weight_of(weights, i)
+        largest = max(largest, w * square)
+        total += w * square
+        slope = w * call_scalar(derivative, 0.0, labels[i])
+        noise += slope * slope * square
+    out[0] = largest if finite else np.nan
+    out[1] = total
+    out[2] = noise
+
+
+@kernel
+def first_bad_row(rows: Rows) -> int:
+    """Index of the first row with a NaN or an infinite entry, or -1."""
+    for i in range(count(rows)):
+        if rows.indptr.size == 0:
+            start, stop = i * rows.width, (i + 1) * rows.width
+        else:
+            start, stop = rows.indptr[i], rows.indptr[i + 1]
+        for k in range(start, stop):
+            if not np.isfinite(rows.values[k]):
+                return i
+    return -1
+
+
+@kernel
+def map_scalar(term: Term, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out_i = term(a_i, b_i)."""
+    for i in range(out.size):
+        out[i] = call_scalar(term, a[i], b[i])

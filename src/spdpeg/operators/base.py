@@ -1,0 +1,112 @@
+"""What an operator is: a linear map F from R^d to R^l that kernels apply without forming a matrix."""
+
+import copy
+import math
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+from ..kernels.jit import Hook, Term
+from ..kernels.vectors import apply_linear
+from ..parameters import Parameterized
+
+
+class Operator(Parameterized):
+    """A linear map.
+
+    A subclass gives `n_outputs`, `pack`, `squared_norm` and the hooks `kernel_forward`, `kernel_adjoint`, both
+    `f(vector, reals, ints, out)`. An operator learns its number of inputs either from its own parameters or from the
+    problem that binds it.
+    """
+
+    kernel_forward: ClassVar[Hook]
+    kernel_adjoint: ClassVar[Hook]
+
+    _n_inputs: int | None = None
+
+    @property
+    def n_inputs(self) -> int:
+        """d, the length of x."""
+        if self._n_inputs is None:
+            raise InputError(
+                f"{type(self).__name__} does not know the length of x yet. Pass it to a Problem or call bind(d) first."
+            )
+        return self._n_inputs
+
+    @property
+    def n_outputs(self) -> int:
+        """l, the length of Fx."""
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(l, d)."""
+        return self.n_outputs, self.n_inputs
+
+    def bind(self, n_inputs: int) -> Self:
+        """A copy for vectors of `n_inputs` entries; refuses a length that does not fit."""
+        known = self._own_inputs()
+        if known is not None and known != n_inputs:
+            raise InputError(
+                f"{type(self).__name__} acts on vectors of length {known} but x has {n_inputs} coordinates. "
+                "Build F for the columns of X."
+            )
+        bound = copy.copy(self)
+        bound._n_inputs = n_inputs
+        return bound
+
+    def _own_inputs(self) -> int | None:
+        """d where the operator's own parameters fix it."""
+        return None
+
+    def pack(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers and integers for the hooks."""
+        raise NotImplementedError
+
+    @property
+    def squared_norm(self) -> float:
+        """An upper bound on the largest eigenvalue of F^T F, exact or nearly so."""
+        raise NotImplementedError
+
+    @property
+    def norm(self) -> float:
+        """An upper bound on the largest singular value of F."""
+        return math.sqrt(self.squared_norm)
+
+    @property
+    def forward_term(self) -> Term:
+        """F, as kernels take it."""
+        return self.kernel_forward.term(*self.pack())
+
+    @property
+    def adjoint_term(self) -> Term:
+        """F^T, as kernels take it."""
+        return self.kernel_adjoint.term(*self.pack())
+
+    def forward(self, x: Any) -> np.ndarray:
+        """F x."""
+        return self._apply(self.forward_term, x, self.n_inputs, self.n_outputs)
+
+    def adjoint(self, y: Any) -> np.ndarray:
+        """F^T y."""
+        return self._apply(self.adjoint_term, y, self.n_outputs, self.n_inputs)
+
+    def __matmul__(self, x: Any) -> np.ndarray:
+        return self.forward(x)
+
+    def matrix(self) -> sp.csr_array:
+        """F written out as a sparse matrix."""
+        raise NotImplementedError
+
+    def _apply(self, term: Term, vector: Any, inputs: int, outputs: int) -> np.ndarray:
+        flat = np.array(vector, dtype=float).reshape(-1)
+        if flat.size != inputs:
+            raise InputError(
+                f"{type(self).__name__} takes a vector of {inputs} entries here and got {flat.size}. "
+                f"Its shape is {self.shape}."
+            )
+        out = np.empty(outputs)
+        apply_linear(term, flat, out)
+        return out

@@ -1,0 +1,58 @@
+"""The identity, and the map onto nothing."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..kernels import jit
+from .base import Operator
+
+
+class Identity(Operator):
+    """F x = x."""
+
+    @property
+    def n_outputs(self) -> int:
+        return self.n_inputs
+
+    @property
+    def squared_norm(self) -> float:
+        return 1.0
+
+    def pack(self) -> tuple[np.ndarray, np.ndarray]:
+        return jit.NO_REALS, jit.NONE
+
+    def matrix(self) -> sp.csr_array:
+        return sp.csr_array(sp.eye_array(self.n_inputs))
+
+    @jit.linear
+    def kernel_forward(vector, reals, ints, out):  # type: ignore[no-untyped-def]
+        for j in range(out.size):
+            out[j] = vector[j]
+
+    kernel_adjoint = kernel_forward
+
+
+class Empty(Operator):
+    """The map onto R^0: what F is when there is no r2."""
+
+    @property
+    def n_outputs(self) -> int:
+        return 0
+
+    @property
+    def squared_norm(self) -> float:
+        return 0.0
+
+    def pack(self) -> tuple[np.ndarray, np.ndarray]:
+        return jit.NO_REALS, jit.NONE
+
+    def matrix(self) -> sp.csr_array:
+        return sp.csr_array((0, self.n_inputs))
+
+    @jit.linear
+    def kernel_forward(vector, reals, ints, out):  # type: ignore[no-untyped-def]
+        pass
+
+    @jit.linear
+    def kernel_adjoint(vector, reals, ints, out):  # type: ignore[no-untyped-def]
+        out[:] = 0.0

@@ -1,0 +1,58 @@
+"""The l1 norm."""
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import jit
+from .base import FEASIBLE, Packed, Penalty, weights_of
+
+
+class L1(Penalty):
+    """Sum of weight_j |v_j|: few non-zero entries.
+
+    `weight` is one number or one per coordinate; 0 leaves a coordinate free.
+
+    Examples
+    --------
+    >>> from spdpeg import penalties
+    >>> penalties.L1(1.0).prox([3.0, -0.5, -2.0]).tolist()
+    [2.0, 0.0, -1.0]
+    """
+
+    separable = True
+    homogeneous = True
+
+    def __init__(self, weight: Any = 1.0) -> None:
+        self.weight = weight
+
+    def value(self, v: np.ndarray) -> float:
+        return float(np.sum(np.asarray(self.weight) * np.abs(v)))
+
+    def conjugate(self, u: np.ndarray) -> float:
+        weight = np.asarray(self.weight)
+        return 0.0 if np.all(np.abs(u) <= weight + FEASIBLE * (1.0 + weight)) else np.inf
+
+    def pack(self, size: int) -> Packed:
+        return Packed(weights_of(self, "weight", self.weight, size), jit.NONE)
+
+    @jit.prox
+    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+        if reals.size == 1:
+            limit = step * reals[0]
+            for j in range(point.size):
+                out[j] = point[j] - min(max(point[j], -limit), limit)
+        else:
+            for j in range(point.size):
+                limit = step * reals[j]
+                out[j] = point[j] - min(max(point[j], -limit), limit)
+
+    @jit.prox
+    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+        if reals.size == 1:
+            limit = reals[0]
+            for j in range(point.size):
+                out[j] = min(max(point[j], -limit), limit)
+        else:
+            for j in range(point.size):
+                out[j] = min(max(point[j], -reals[j]), reals[j])

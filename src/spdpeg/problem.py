@@ -1,0 +1,349 @@
+"""The problem: data, loss, penalties and operator put together, checked once, scaled in one place."""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import penalties
+from .data import CSR, Block, Source, Stream, as_source
+from .data.base import no_weights
+from .errors import InputError, UnsupportedError
+from .kernels.jit import Term, as_reals
+from .kernels.rows import first_bad_row, gradient_sum, gram_product, loss_sum, row_statistics
+from .losses import Loss
+from .operators import Empty, Identity, Operator, as_operator
+from .penalties import Penalty, constrain
+
+_NORM_MARGIN = 1.05
+"""Power iteration approaches the largest eigenvalue from below."""
+
+_NORM_ENTRIES = 5e7
+"""Above this many stored entries the norm of the data is estimated on evenly spaced rows."""
+
+
+class RowStatistics(NamedTuple):
+    """Of the rows, weights included."""
+
+    max_square: float
+    mean_square: float
+    mean_noise: float
+    """Mean of |gradient of one row's loss at x = 0|^2."""
+
+
+class Terms(NamedTuple):
+    """Everything a kernel calls. Addresses are valid in this process only, so they are made anew for each run."""
+
+    derivative: Term
+    prox1: Term
+    dual_prox2: Term
+    forward: Term
+    adjoint: Term
+
+
+class Problem:
+    """min over x in X of  E[l(x, xi)] + r1(x) + r2(F x).
+
+    With data of N rows a_i, labels b_i and weights w_i the expectation is
+    (1 / sum w) sum_i w_i phi(<a_i, x>, b_i); with a stream it is the mean over what the stream yields.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, memory map, source, stream of (X chunk, y chunk), or None
+        None means that there is no smooth loss: the data may then sit in F (exact hinge and quantile losses do so).
+    y : array, optional
+        Labels; two classes of any kind for classification losses (the larger one is positive), numbers otherwise.
+        A stream brings its own.
+    loss : Loss
+    r1, r2 : Penalty, optional
+    F : Operator, sparse matrix or array, optional
+        The identity by default.
+    domain : Penalty, optional
+        A convex set that x must stay in; refused where prox of r1 plus the set has no exact closed form.
+    sample_weight : array, optional
+        Non-negative; weight k equals k copies of a row.
+
+    Examples
+    --------
+    >>> import numpy as np, spdpeg
+    >>> from spdpeg import losses, operators, penalties
+    >>> problem = spdpeg.Problem(np.eye(3), [1, 0, 1], loss=losses.Logistic(), r1=penalties.L1(0.1),
+    ...                          r2=penalties.L1(0.1), F=operators.FirstDifference())
+    >>> round(problem.objective(np.zeros(3)), 6)
+    0.693147
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        loss: Loss | None = None,
+        r1: Penalty | None = None,
+        r2: Penalty | None = None,
+        F: Any = None,
+        domain: Penalty | None = None,
+        sample_weight: Any = None,
+    ) -> None:
+        self.loss = _checked_loss(loss, X)
+        self.r1 = _checked_penalty("r1", r1)
+        self.r2 = _checked_penalty("r2", r2)
+        self.domain = domain
+        self.regularizer = constrain(self.r1, domain)
+        self.classes: np.ndarray | None = None
+        self.source = self._make_source(X, F)
+        self.n_features = self.source.n_features
+        self.F = self._make_operator(F)
+        self._check_terms()
+        if isinstance(self.source, Stream):
+            if y is not None or sample_weight is not None:
+                raise InputError("X is a stream and brings its labels and weights itself. Leave y and sample_weight out.")
+            self.n_samples: int | None = None
+            chunk = self.source.peek()
+            if self.loss.binary:
+                self.classes = _stream_classes(chunk[1], self.source.classes)
+            self.block = self.encode(*chunk)
+        else:
+            self.n_samples = self.source.n_samples
+            labels = self._encode_labels(y)
+            self.block = Block(self.source.rows, labels, _normalized(sample_weight, self.source.n_samples))
+        self.statistics = self._measure(self.block)
+
+    # ------------------------------------------------------------------------------------------------ evaluation
+
+    def objective(self, x: Any) -> float:
+        """E[l] + r1(x) + r2(Fx); infinite outside the domain."""
+        point = self._point(x)
+        return self.loss_value(point) + self.regularizer.value(point) + self.r2.value(self.F.forward(point))
+
+    def loss_value(self, x: np.ndarray, block: Block | None = None) -> float:
+        """Mean loss at x over the data, or over one block of a stream."""
+        if block is None:
+            self._require_finite_sum("objective and loss")
+            block = self.block
+        return float(loss_sum(block.rows, block.labels, block.weights, self.loss.value_term, x)) / block.labels.size
+
+    def gradient(self, x: Any) -> np.ndarray:
+        """Gradient of the mean loss at x."""
+        self._require_finite_sum("gradient")
+        point = self._point(x)
+        out = np.empty(self.n_features)
+        rows, labels, weights = self.block
+        gradient_sum(rows, labels, weights, self.loss.derivative_term, point, out)
+        out /= labels.size
+        return out
+
+    # ---------------------------------------------------------------------------------------------------- bounds
+
+    @cached_property
+    def lipschitz(self) -> float:
+        """Upper estimate of the Lipschitz constant of the gradient of the mean loss (of the first chunk, for a stream)."""
+        if self.loss.curvature == 0.0 or self.statistics.mean_square == 0.0:
+            return 0.0
+        return self.loss.curvature * min(_NORM_MARGIN * self._gram_norm(), self.statistics.mean_square)
+
+    @property
+    def lipschitz_max(self) -> float:
+        """Largest Lipschitz constant of a single row's gradient: curvature * max w_i |a_i|^2."""
+        return self.loss.curvature * self.statistics.max_square
+
+    @property
+    def norm_F(self) -> float:
+        """Upper bound on the largest singular value of F."""
+        return self.F.norm
+
+    @property
+    def strong_convexity(self) -> float:
+        """Modulus that r1 brings."""
+        return self.r1.strong_convexity
+
+    # ------------------------------------------------------------------------------------------- for the solvers
+
+    def terms(self) -> Terms:
+        """The problem as kernels take it."""
+        return Terms(
+            self.loss.derivative_term,
+            self.regularizer.prox_term(self.n_features),
+            self.r2.dual_prox_term(self.F.n_outputs),
+            self.F.forward_term,
+            self.F.adjoint_term,
+        )
+
+    def encode(self, X: Any, y: np.ndarray, weights: np.ndarray | None = None) -> Block:
+        """A chunk of a stream as a block."""
+        source = as_source(X)
+        scale = no_weights() if weights is None else as_reals(_checked_weights(weights, source.n_samples))
+        return Block(source.rows, self._encode_labels(y, "y of a chunk"), scale)
+
+    def check_block(self, block: Block) -> None:
+        """Refuse a chunk of a stream that holds NaN or infinite entries."""
+        self._measure(block)
+
+    # --------------------------------------------------------------------------------------------------- private
+
+    def _make_source(self, X: Any, F: Any) -> Source | Stream:
+        if X is not None:
+            return as_source(X)
+        width = as_operator(F).n_inputs if F is not None else None
+        if width is None:
+            raise InputError("X is None, so F must say how long x is. Give F as a matrix or bind the operator first.")
+        empty = np.zeros(0)
+        return CSR(empty, np.zeros(0, dtype=np.int32), np.zeros(2, dtype=np.int32), width)
+
+    def _make_operator(self, F: Any) -> Operator:
+        if isinstance(self.r2, penalties.Zero):
+            return Empty().bind(self.n_features)
+        return (Identity() if F is None else as_operator(F)).bind(self.n_features)
+
+    def _check_terms(self) -> None:
+        self.regularizer.pack(self.n_features)
+        self.r2.pack(self.F.n_outputs)
+
+    def _encode_labels(self, y: Any, name: str = "y") -> np.ndarray:
+        if isinstance(self.source, Source) and y is None:
+            if self.loss.curvature > 0.0:
+                raise InputError(f"y is missing. {type(self.loss).__name__} needs one label per row of X.")
+            return as_reals(np.zeros(self.source.n_samples))
+        labels = np.asarray(y)
+        if labels.ndim != 1 or (isinstance(self.source, Source) and labels.size != self.source.n_samples):
+            expected = self.source.n_samples if isinstance(self.source, Source) else "as many as X"
+            raise InputError(f"{name} has shape {labels.shape}. It must be a vector of {expected} entries.")
+        if not self.loss.binary:
+            return as_reals(_finite(labels, name))
+        if labels.dtype.kind == "f" and not np.all(np.isfinite(labels)):
+            raise InputError(f"{name} holds NaN or infinite labels. Drop those rows or repair them.")
+        if self.classes is None:
+            self.classes = np.unique(labels)
+            if self.classes.size != 2:
+                seen = ", ".join(map(str, self.classes[:5])) + (", ..." if self.classes.size > 5 else "")
+                raise InputError(
+                    f"{name} has {self.classes.size} class(es) ({seen}) and {type(self.loss).__name__} needs two. "
+                    "Compare one class with the rest, as in y == y[0], or choose a regression loss."
+                )
+        negative, positive = self.classes
+        if labels.dtype == np.float64 and negative == -1.0 and positive == 1.0 and np.all(np.abs(labels) == 1.0):
+            return as_reals(labels)
+        unknown = (labels != negative) & (labels != positive)
+        if np.any(unknown):
+            raise InputError(
+                f"{name} holds the label {labels[unknown][0]!r} beside the classes {negative!r} and {positive!r}. "
+                "Name the two classes with Stream(..., classes=(negative, positive)) or drop the rows."
+            )
+        return as_reals(np.where(labels == positive, 1.0, -1.0))
+
+    def _measure(self, block: Block) -> RowStatistics:
+        sums = np.empty(3)
+        row_statistics(block.rows, block.labels, block.weights, self.loss.derivative_term, sums)
+        if np.isnan(sums[0]):
+            bad = int(first_bad_row(block.rows))
+            if bad >= 0:
+                raise InputError(f"X has a NaN or infinite entry in row {bad}. Impute it or drop the row.")
+            raise InputError("X has entries so large that their squares overflow. Scale the columns of X down.")
+        n = block.labels.size
+        return RowStatistics(float(sums[0]), float(sums[1]) / n, float(sums[2]) / n)
+
+    def _gram_norm(self) -> float:
+        """Largest eigenvalue of A^T W A / N by power iteration from a fixed random start."""
+        rows, labels, weights = self.block
+        entries = rows.values.size
+        stride = max(1, int(entries / _NORM_ENTRIES))
+        used = -(-labels.size // stride)
+        v = np.random.default_rng(0).standard_normal(self.n_features)
+        v /= np.linalg.norm(v)
+        out = np.empty_like(v)
+        norm = 0.0
+        for _ in range(30):
+            gram_product(rows, weights, stride, v, out)
+            previous, norm = norm, float(np.linalg.norm(out))
+            if norm == 0.0 or abs(norm - previous) <= 0.01 * norm:
+                break
+            np.divide(out, norm, out=v)
+        return norm / used
+
+    def _point(self, x: Any) -> np.ndarray:
+        point = np.ascontiguousarray(x, dtype=float)
+        if point.shape != (self.n_features,):
+            raise InputError(f"x has shape {point.shape}. The problem has {self.n_features} coordinates.")
+        # Kernels are compiled once, for writable vectors; a read-only x is copied rather than compiled for.
+        return point if point.flags.writeable else point.copy()
+
+    def _require_finite_sum(self, what: str) -> None:
+        if isinstance(self.source, Stream):
+            raise UnsupportedError(
+                f"A stream has no {what} of its own. Build a Problem on held-out rows and evaluate x there."
+            )
+
+    def __repr__(self) -> str:
+        rows = "a stream of rows" if self.n_samples is None else f"{self.n_samples} rows"
+        return (
+            f"Problem({rows}, {self.n_features} coordinates, {self.loss!r}, r1={self.r1!r}, r2={self.r2!r}, "
+            f"F={self.F!r})"
+        )
+
+
+def _checked_loss(loss: Any, X: Any) -> Loss:
+    if loss is None and X is None:
+        from .losses import Zero
+
+        return Zero()
+    if not isinstance(loss, Loss):
+        raise InputError(
+            f"loss is {loss!r}. Give one of spdpeg.losses, such as losses.Logistic() or losses.Squared()."
+        )
+    return loss
+
+
+def _checked_penalty(name: str, penalty: Any) -> Penalty:
+    if penalty is None:
+        return penalties.Zero()
+    if not isinstance(penalty, Penalty):
+        raise InputError(f"{name} is {penalty!r}. Give one of spdpeg.penalties, such as penalties.L1(0.01), or None.")
+    return penalty
+
+
+def _finite(labels: np.ndarray, name: str) -> np.ndarray:
+    try:
+        numbers = labels.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} holds entries that are not numbers. A regression loss needs numbers.") from None
+    if not np.all(np.isfinite(numbers)):
+        raise InputError(f"{name} holds NaN or infinite entries. Drop those rows or repair them.")
+    return numbers
+
+
+def _checked_weights(weights: Any, n_samples: int) -> np.ndarray:
+    array = np.asarray(weights, dtype=float)
+    if array.shape != (n_samples,):
+        raise InputError(f"sample_weight has shape {array.shape}. It must be a vector of {n_samples} entries.")
+    if not np.all(np.isfinite(array)) or np.any(array < 0):
+        raise InputError("sample_weight holds negative, NaN or infinite entries. Weights must be finite and at least 0.")
+    return array
+
+
+def _normalized(weights: Any, n_samples: int) -> np.ndarray:
+    """Weights with mean 1: dividing the sum over rows by N is then the weighted mean."""
+    if weights is None:
+        return no_weights()
+    array = _checked_weights(weights, n_samples)
+    total = float(array.sum())
+    if total == 0.0:
+        raise InputError("sample_weight is 0 everywhere. At least one row must count.")
+    return as_reals(array * (n_samples / total))
+
+
+def _stream_classes(labels: np.ndarray, given: tuple[Any, Any] | None) -> np.ndarray:
+    if given is not None:
+        classes = np.asarray(given)
+        if classes.shape != (2,) or classes[0] == classes[1]:
+            raise InputError(f"classes is {given!r}. Give the two labels, the positive one second.")
+        return classes
+    seen = np.unique(labels)
+    if seen.size == 2:
+        return seen
+    if seen.size == 1 and seen[0] in (-1, 0):
+        return np.array([seen[0], 1])
+    raise InputError(
+        f"The first chunk shows the label(s) {', '.join(map(str, seen[:5]))} only. "
+        "Name the two classes with Stream(..., classes=(negative, positive))."
+    )
+
+

@@ -1,0 +1,40 @@
+"""A progress bar for terminals, fed by the loop's callback."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+_COLUMNS = (
+    TextColumn("passes {task.fields[passes]:.3g}"),
+    BarColumn(),
+    TextColumn("objective {task.fields[objective]:.6g}  violation {task.fields[violation]:.1e}"),
+    TimeElapsedColumn(),
+)
+
+
+def with_bar(work: Callable[[Callable[[Any], None]], Any], budget: Any) -> Any:
+    """Run `work(show)` under a bar on standard error; `show` takes the records of the loop."""
+    with Progress(*_COLUMNS, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0, passes=0.0, objective=float("nan"), violation=float("nan"))
+
+        def show(record: Any) -> None:
+            shares = [
+                done / limit
+                for done, limit in (
+                    (record.passes, budget.passes),
+                    (record.iterations, budget.iterations),
+                    (record.seconds, budget.seconds),
+                )
+                if limit
+            ]
+            bar.update(
+                task,
+                completed=min(1.0, max(shares, default=0.0)),
+                passes=record.passes,
+                objective=record.objective,
+                violation=record.violation,
+            )
+
+        return work(show)

@@ -1,0 +1,103 @@
+"""What a run returns."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+from .state import State
+
+
+class Status(Enum):
+    """Why a run ended; the value is the sentence to show."""
+
+    TOLERANCE = "the optimality residual met tol"
+    MAX_PASSES = "the budget of passes is used up"
+    MAX_ITERATIONS = "the budget of iterations is used up"
+    MAX_SECONDS = "the budget of seconds is used up"
+    STREAM_ENDED = "the stream ended"
+    CALLBACK = "the callback asked to stop"
+    INTERRUPTED = "interrupted from the keyboard; the result is that of the last finished step"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass
+class History:
+    """What was recorded on the way; arrays of equal length.
+
+    `seconds` counts the method alone: neither compilation nor the evaluation of what is recorded here.
+    """
+
+    passes: np.ndarray
+    iterations: np.ndarray
+    seconds: np.ndarray
+    objective: np.ndarray
+    violation: np.ndarray
+
+    def __len__(self) -> int:
+        return int(self.passes.size)
+
+    def to_frame(self) -> Any:
+        """As a pandas DataFrame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise InputError("pandas is not installed. Run: pip install 'spdpeg[frame]'.") from None
+        return pd.DataFrame(vars(self))
+
+
+@dataclass
+class Result:
+    """Solution and account of a run.
+
+    Attributes
+    ----------
+    x : array
+        What the method's theory says to output, usually a weighted average of iterates.
+    x_last : array
+        The last iterate.
+    z : array
+        The method's own estimate of Fx.
+    dual : array
+        Multiplier of Fx = z (lambda in the paper): -dual is a subgradient of r2 at the optimum.
+    objective : float
+        E[l] + r1 + r2(F .) at x. For a stream, E[l] is the mean over the chunk at hand; if r2 can be infinite, it is
+        evaluated at z and `violation` tells the rest.
+    violation : float
+        |F x - z|.
+    iterations, passes, seconds
+        Totals, including what a resumed state had done before. One pass is N row reads.
+    compile_seconds : float
+        Spent in this call on compiling or loading compiled code; not part of `seconds`.
+    residual : float or None
+        The optimality residual that `tol` was compared with.
+    status : Status
+    history : History
+    state : State
+        Pass it to `solve` to go on, or save it.
+    """
+
+    x: np.ndarray
+    x_last: np.ndarray
+    z: np.ndarray
+    dual: np.ndarray
+    objective: float
+    violation: float
+    iterations: int
+    passes: float
+    seconds: float
+    compile_seconds: float
+    status: Status
+    residual: float | None
+    history: History = field(repr=False)
+    state: State = field(repr=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"Result(objective={self.objective:.6g}, violation={self.violation:.2g}, passes={self.passes:.4g}, "
+            f"iterations={self.iterations}, seconds={self.seconds:.3g}: {self.status})"
+        )

@@ -1,0 +1,166 @@
+"""Solvers: one file per algorithm, one loop for all."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..data import Stream
+from ..errors import InputError, StateError
+from ..problem import Problem
+from ..result import Result
+from ..state import State
+from . import bounds
+from .base import Solver
+from .loop import Budget, Progress, run
+from .registry import REGISTRY, resolve
+
+__all__ = ["Progress", "Solver", "bounds", "solve", "solvers"]
+
+
+def solvers() -> list[dict[str, Any]]:
+    """Name, one-line description, rate and requirements of every solver."""
+    return [
+        {"name": s.name, "summary": s.summary, "rate": s.rate, "needs": s.needs, "parameters": s.parameter_names()}
+        for s in REGISTRY.values()
+    ]
+
+
+def solve(
+    problem: Problem,
+    solver: str = "spdpeg",
+    *,
+    max_passes: float | None = 5,
+    max_seconds: float | None = None,
+    max_iterations: int | None = None,
+    tol: float | None = None,
+    seed: int = 0,
+    batch_size: int = 1,
+    x0: Any = None,
+    state: State | None = None,
+    record_every: float | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+    progress: bool = False,
+    **parameters: Any,
+) -> Result:
+    """Solve min E[l(x, xi)] + r1(x) + r2(F x).
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : str
+        One of `spdpeg.solvers()`.
+    max_passes, max_seconds, max_iterations : number or None
+        Budgets; the first one used up ends the run. One pass is N row reads; seconds are those of the method alone.
+        A run resumed from `state` gets these budgets on top of what it had.
+    tol : float, optional
+        Stop when the relative residual of the optimality conditions (`certificate.kkt_residual`) at a record is at most
+        this. Each check costs a read of the data, outside the clock.
+    seed : int
+        Same seed, same bits.
+    batch_size : int
+        Rows in each of a step's batches.
+    x0 : array, optional
+        Start, zeros by default.
+    state : State, optional
+        `result.state` of an earlier run, to go on as if it had never stopped.
+    record_every : float, optional
+        Passes between two records of objective and violation; by default 1, or more if that made over 20 records.
+    callback : callable, optional
+        Called with a `Progress` at each record; return True to stop.
+    progress : bool
+        Show a progress bar.
+    **parameters
+        Of the solver, by name.
+
+    Examples
+    --------
+    >>> import numpy as np, spdpeg
+    >>> from spdpeg import losses, operators, penalties
+    >>> X = np.random.default_rng(0).standard_normal((200, 10))
+    >>> problem = spdpeg.Problem(X, X[:, 0] > 0, loss=losses.Logistic(), r1=penalties.L1(1e-3),
+    ...                          r2=penalties.L1(1e-2), F=operators.FirstDifference())
+    >>> result = spdpeg.solve(problem, "spdpeg", max_passes=10)
+    >>> bool(result.objective < problem.objective(np.zeros(10)))
+    True
+    """
+    if not isinstance(problem, Problem):
+        raise InputError(f"The first argument is {problem!r}. Build it with spdpeg.Problem(X, y, loss=...).")
+    rule = resolve(solver, parameters)
+    rule.check(problem)
+    budget = _checked_budget(problem, max_passes, max_seconds, max_iterations)
+    if tol is not None:
+        if not tol > 0:
+            raise InputError(f"tol is {tol}. It must be positive, or None to run to the end of the budget.")
+        if isinstance(problem.source, Stream):
+            raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
+    if int(batch_size) != batch_size or batch_size < 1:
+        raise InputError(f"batch_size is {batch_size}. It must be a whole number of at least 1.")
+    if int(seed) != seed or seed < 0:
+        raise InputError(f"seed is {seed}. It must be a whole number of at least 0.")
+    if state is None:
+        state = _new_state(problem, rule, int(batch_size), int(seed), x0, parameters)
+    else:
+        if x0 is not None:
+            raise InputError("Both x0 and state are given. A state brings its own x; leave x0 out.")
+        state = _resumed(problem, rule, int(batch_size), state, parameters)
+    if progress:
+        from ..progress import with_bar
+
+        return with_bar(
+            lambda show: run(
+                problem, rule, state, budget, tol=tol, record_every=record_every, callback=_both(show, callback)
+            ),
+            budget,
+        )
+    return run(problem, rule, state, budget, tol=tol, record_every=record_every, callback=callback)
+
+
+def _checked_budget(problem: Problem, passes: Any, seconds: Any, iterations: Any) -> Budget:
+    for name, value in (("max_passes", passes), ("max_seconds", seconds), ("max_iterations", iterations)):
+        if value is not None and not (value >= 0 and math.isfinite(value)):
+            raise InputError(f"{name} is {value}. It must be a finite number of at least 0, or None.")
+    if passes is None and seconds is None and iterations is None and not isinstance(problem.source, Stream):
+        raise InputError("No budget is given. Set max_passes, max_seconds or max_iterations.")
+    return Budget(passes, iterations, seconds)
+
+
+def _new_state(
+    problem: Problem, rule: Solver, batch_size: int, seed: int, x0: Any, parameters: dict[str, Any]
+) -> State:
+    start = np.zeros(problem.n_features) if x0 is None else np.array(x0, dtype=float)
+    if start.shape != (problem.n_features,) or not np.all(np.isfinite(start)):
+        raise InputError(
+            f"x0 has shape {start.shape} or holds NaN or infinite entries. It must be {problem.n_features} finite numbers."
+        )
+    numbers, vectors = rule.start(problem, batch_size, start)
+    return State(rule.name, {**parameters, "batch_size": batch_size}, seed, numbers=numbers, vectors=vectors)
+
+
+def _resumed(problem: Problem, rule: Solver, batch_size: int, state: State, parameters: dict[str, Any]) -> State:
+    if not isinstance(state, State):
+        raise InputError(f"state is {state!r}. Pass result.state of an earlier run or State.load(path).")
+    wanted = {**parameters, "batch_size": batch_size}
+    if state.solver != rule.name or state.parameters != wanted:
+        raise StateError(
+            f"The state was made by {state.solver} with {state.parameters}, not by {rule.name} with {wanted}. "
+            "Resume with the same solver and parameters."
+        )
+    shapes = state.vectors["x"].size, state.vectors["y"].size
+    if shapes != (problem.n_features, problem.F.n_outputs):
+        raise StateError(
+            f"The state belongs to a problem with {shapes[0]} coordinates and {shapes[1]} rows of F; this one has "
+            f"{problem.n_features} and {problem.F.n_outputs}. Resume with the same problem."
+        )
+    return state.copy()
+
+
+def _both(
+    show: Callable[[Progress], Any], callback: Callable[[Progress], Any] | None
+) -> Callable[[Progress], Any]:
+    def call(progress: Progress) -> Any:
+        show(progress)
+        return callback(progress) if callback is not None else None
+
+    return call

@@ -1,0 +1,110 @@
+"""Which rows a step reads: a pure function of the seed and of how many batches were drawn before.
+
+Nothing but two integers has to be saved to resume a run with the same bits, and the way a run is cut into chunks
+changes nothing.
+"""
+
+import numpy as np
+
+from ..errors import InputError
+
+_STRETCH = 1 << 14
+"""Rows drawn from one generator before the next one, seeded by its number, takes over."""
+
+_DISK_ROWS = 4096
+"""Rows that are read together from disk."""
+
+
+class Independent:
+    """Uniform batches, independent of each other; no row twice within a batch."""
+
+    def __init__(self, n_samples: int, batch_size: int, seed: int) -> None:
+        self.n_samples, self.batch_size, self.seed = n_samples, batch_size, seed
+        self._per_stretch = max(1, _STRETCH // batch_size)
+        self._number = -1
+        self._drawn = np.empty(0, dtype=np.int64)
+
+    def draw(self, first: int, count: int) -> np.ndarray:
+        """Rows of the batches first, ..., first + count - 1, one after the other."""
+        b = self.batch_size
+        out = np.empty(count * b, dtype=np.int64)
+        done = 0
+        while done < count:
+            number, offset = divmod(first + done, self._per_stretch)
+            if number != self._number:
+                self._number, self._drawn = number, self._stretch(number)
+            take = min(count - done, self._per_stretch - offset)
+            out[done * b : (done + take) * b] = self._drawn[offset * b : (offset + take) * b]
+            done += take
+        return out
+
+    def _stretch(self, number: int) -> np.ndarray:
+        rng = np.random.default_rng([self.seed, number])
+        n, b, m = self.n_samples, self.batch_size, self._per_stretch
+        if b == 1:
+            return rng.integers(n, size=m)
+        if 4 * b * b > n:
+            return np.concatenate([rng.choice(n, b, replace=False) for _ in range(m)])
+        batches = rng.integers(n, size=(m, b))
+        while (repeated := np.flatnonzero((np.diff(np.sort(batches, axis=1), axis=1) == 0).any(axis=1))).size:
+            batches[repeated] = rng.integers(n, size=(repeated.size, b))
+        return batches.reshape(-1)
+
+
+class Reshuffled:
+    """Every row once per pass, in an order drawn anew for each pass.
+
+    With `rows_together`, stretches of that many neighbouring rows are visited in random order and shuffled inside:
+    what a disk can deliver.
+    """
+
+    def __init__(self, n_samples: int, batch_size: int, seed: int, rows_together: int | None = None) -> None:
+        self.n_samples, self.batch_size, self.seed = n_samples, batch_size, seed
+        self.rows_together = n_samples if rows_together is None else min(rows_together, n_samples)
+        self._key = (-1, -1)
+        self._rows = np.empty(0, dtype=np.int64)
+        self._order = np.empty(0, dtype=np.int64)
+        self._pass = -1
+
+    def draw(self, first: int, count: int) -> np.ndarray:
+        """Rows of the batches first, ..., first + count - 1, one after the other."""
+        out = np.empty(count * self.batch_size, dtype=np.int64)
+        position, done = first * self.batch_size, 0
+        while done < out.size:
+            rows, offset = self._at(position + done)
+            take = min(out.size - done, rows.size - offset)
+            out[done : done + take] = rows[offset : offset + take]
+            done += take
+        return out
+
+    def _at(self, position: int) -> tuple[np.ndarray, int]:
+        """The stretch that holds this position of the endless sequence of passes, and where in it."""
+        number, place = divmod(position, self.n_samples)
+        size = self.rows_together
+        if number != self._pass:
+            self._pass = number
+            full = self.n_samples // size
+            # The short last stretch keeps its place, so that positions need no table.
+            self._order = np.random.default_rng([self.seed, number]).permutation(full)
+        slot, offset = divmod(place, size)
+        if self._key != (number, slot):
+            self._key = (number, slot)
+            start = (int(self._order[slot]) if slot < self._order.size else slot) * size
+            stop = min(start + size, self.n_samples)
+            rng = np.random.default_rng([self.seed, number, slot])
+            self._rows = start + rng.permutation(stop - start)
+        return self._rows, offset
+
+
+Sampler = Independent | Reshuffled
+
+CHOICES = ("auto", "independent", "reshuffled", "blocks")
+
+
+def make(sampling: str, n_samples: int, batch_size: int, seed: int, on_disk: bool) -> Sampler:
+    """The sampler called `sampling`; "auto" is independent in memory and block by block on disk."""
+    if sampling not in CHOICES:
+        raise InputError(f"sampling is {sampling!r}. Choose one of {', '.join(CHOICES)}.")
+    if sampling == "independent" or (sampling == "auto" and not on_disk):
+        return Independent(n_samples, batch_size, seed)
+    return Reshuffled(n_samples, batch_size, seed, None if sampling == "reshuffled" else _DISK_ROWS)

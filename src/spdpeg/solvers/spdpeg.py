@@ -1,0 +1,237 @@
+"""SPDPEG: the Stochastic Primal-Dual Proximal ExtraGradient method, in its three regimes.
+
+Lin, Qiao, Zhang, Feng, Zhang: Stochastic primal-dual proximal extragradient descent for compositely regularized
+optimization, Neurocomputing 273 (2018). docs/spdpeg.md lists where the printed formulas had to be corrected.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..data import Block
+from ..errors import InputError, UnsupportedError
+from ..problem import Problem, Terms
+from ..state import State
+from . import averaging
+from .base import Solution, Solver
+from .primal_dual import extragradient
+from .steps import StepRule, extragradient_limit
+
+MODES = ("default", "paper")
+
+_MARGIN = 3.0
+"""A classifier's margins at the solution are about this large: sets the scale of the distance to travel."""
+
+
+class SPDPEG(Solver):
+    """SPDPEG for convex problems: c_k = 1 / (kappa sqrt(k+1) + L~), uniform average, O(1/sqrt(t)).
+
+    Each iteration reads two independent batches: one for the gradient at x, one for the gradient at x_bar.
+
+    Parameters
+    ----------
+    mode : {"default", "paper"}
+        "paper": rho = 1, kappa = 1, L of the worst row, L~ = max(8 s, sqrt(8 L^2 + s)) + mu with s = rho |F|^2, as
+        printed. "default": L of the mean (of the worst row if the loss has unbounded slope), the tight
+        L~ = max(4 s, 2 L + s), kappa and rho from the data, and every step within the stability limit.
+    rho, kappa, lipschitz : float, optional
+        Override what the mode chooses.
+    mu_loss : float
+        Strong convexity of l itself, if known; that of r1 is found by itself.
+    scale : float
+        Multiplies the steps; clipped to the stability limit in the default mode, not in the paper's.
+    sampling : {"auto", "independent", "reshuffled", "blocks"}
+
+    Notes
+    -----
+    Cost per iteration: two batches of rows, two products with F and two with F^T, about 12 d + 8 l flops. Memory: five
+    vectors of length d and six of length l.
+    """
+
+    name = "spdpeg"
+    summary = "stochastic primal-dual proximal extragradient, convex regime"
+    rate = "O(1/sqrt(t))"
+    needs = "smooth loss; any r1, r2, F; finite sum or stream"
+    batches_per_step = 2
+
+    def __init__(
+        self,
+        mode: str = "default",
+        rho: float | None = None,
+        kappa: float | None = None,
+        lipschitz: float | None = None,
+        mu_loss: float = 0.0,
+        scale: float = 1.0,
+        sampling: str = "auto",
+    ) -> None:
+        self.mode = mode
+        self.rho = rho
+        self.kappa = kappa
+        self.lipschitz = lipschitz
+        self.mu_loss = mu_loss
+        self.scale = scale
+        self.sampling = sampling
+        if mode not in MODES:
+            raise InputError(f"mode is {mode!r}. Choose one of {', '.join(MODES)}.")
+        for name, value in (("rho", rho), ("lipschitz", lipschitz), ("scale", scale)):
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise InputError(f"{name} is {value}. It must be a positive number, or None to have it chosen.")
+        for name, value in (("kappa", kappa), ("mu_loss", mu_loss)):
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise InputError(f"{name} is {value}. It must be a number of at least 0.")
+
+    def start(self, problem: Problem, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        rule, rho = self._steps(problem, batch_size)
+        d, m = problem.n_features, problem.F.n_outputs
+        vectors = {"x": x0.copy(), "y": np.zeros(m)}
+        vectors |= {name: np.zeros(d) for name in ("x_average", "x_bar", "ahead", "back")}
+        vectors |= {name: np.zeros(m) for name in ("z_average", "y_average", "y_bar", "Fx", "Fx_bar")}
+        vectors["x_average"][:] = x0
+        vectors["z_average"][:] = problem.F.forward(x0)
+        return {"rho": rho, **rule.to_numbers()}, vectors
+
+    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
+        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        v = state.vectors
+        extragradient(
+            block,
+            order,
+            order.size // (2 * steps),
+            self.step_rule(state)(k),
+            self._thetas(k),
+            state.numbers["rho"],
+            terms,
+            v["x"],
+            v["y"],
+            v["x_average"],
+            v["z_average"],
+            v["y_average"],
+            v["x_bar"],
+            v["y_bar"],
+            v["ahead"],
+            v["back"],
+            v["Fx"],
+            v["Fx_bar"],
+        )
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        return Solution(v["x_average"].copy(), v["x"].copy(), v["z_average"].copy(), -v["y_average"])
+
+    # ---------------------------------------------------------------------------------------------- step sizes
+
+    def _thetas(self, k: np.ndarray) -> np.ndarray:
+        return averaging.uniform(k)
+
+    def _steps(self, problem: Problem, batch_size: int) -> tuple[StepRule, float]:
+        L = self._lipschitz(problem)
+        square = problem.F.squared_norm
+        rho = self._rho(problem, L, square)
+        s = rho * square
+        base = self._base(problem, L, s)
+        limit = extragradient_limit(L, s)
+        regime = self._regime(problem, batch_size)
+        if base == 0.0 and not any(regime.values()):
+            base = 1.0  # nothing to descend on: r1 alone, whose prox takes any step
+        cut = limit if self.mode == "default" else math.inf
+        return StepRule(base=base, scale=self.scale, limit=cut, stable=limit, **regime), rho
+
+    def _lipschitz(self, problem: Problem) -> float:
+        if self.lipschitz is not None:
+            return self.lipschitz
+        if self.mode == "paper" or not problem.loss.bounded_slope:
+            return problem.lipschitz_max
+        return problem.lipschitz
+
+    def _rho(self, problem: Problem, L: float, square: float) -> float:
+        if self.rho is not None:
+            return self.rho
+        if self.mode == "paper" or square == 0.0:
+            return 1.0
+        if L > 0.0:
+            return 2.0 * L / (3.0 * square)  # the largest rho that does not shorten the tight step
+        if problem.strong_convexity > 0.0:
+            return problem.strong_convexity / square  # then the dual takes projected gradient steps of its own length
+        return 1.0 / math.sqrt(square)
+
+    def _base(self, problem: Problem, L: float, s: float) -> float:
+        """L~ (section "L-tilde" of docs/spdpeg.md)."""
+        mu = self.mu_loss + problem.strong_convexity
+        if self.mode == "paper":
+            return max(8.0 * s, math.sqrt(8.0 * L * L + s)) + mu
+        if self.mu_loss > 0.0:
+            return max(8.0 * s, math.sqrt(8.0) * L + s) + self.mu_loss
+        return max(4.0 * s, 2.0 * L + s)
+
+    def _regime(self, problem: Problem, batch_size: int) -> dict[str, float]:
+        if self.kappa is not None:
+            kappa = self.kappa
+        elif self.mode == "paper":
+            kappa = 1.0
+        else:
+            kappa = noise_scale(problem) / math.sqrt(batch_size)
+        return {"kappa": kappa}
+
+    def _modulus(self, problem: Problem) -> float:
+        """Effective strong convexity: in r1 it counts twice in the analysis, in l once; the paper has one mu."""
+        in_r1 = problem.strong_convexity
+        mu = self.mu_loss + (in_r1 if self.mode == "paper" else 2.0 * in_r1)
+        if mu <= 0.0:
+            raise UnsupportedError(
+                f"{self.name} needs strong convexity and neither r1 nor mu_loss brings any. "
+                'Add ridge to r1 (penalties.L2Squared, penalties.ElasticNet), pass mu_loss, or use "spdpeg".'
+            )
+        return mu
+
+
+class SPDPEGSC1(SPDPEG):
+    """SPDPEG for strongly convex problems: c_k = 2 / (mu (k+1) + 2 L~), uniform average, O(log(t)/t).
+
+    Parameters and costs as `SPDPEG`; mu is mu_loss plus twice the modulus of r1 ("paper": plus once).
+    """
+
+    name = "spdpeg-sc1"
+    summary = "SPDPEG, strongly convex regime, uniform average"
+    rate = "O(log(t)/t)"
+    needs = "smooth loss; strong convexity in r1 (ridge) or in the loss (mu_loss); finite sum or stream"
+
+    def check(self, problem: Problem) -> None:
+        self._modulus(problem)
+        if self.kappa is not None:
+            raise InputError(f"kappa is a parameter of spdpeg; {self.name} has no sqrt(k) term. Leave it out.")
+
+    def _regime(self, problem: Problem, batch_size: int) -> dict[str, float]:
+        return {"slope": self._modulus(problem) / 2.0, "shift": 1.0}
+
+
+class SPDPEGSC2(SPDPEGSC1):
+    """SPDPEG for strongly convex problems: c_k = 4 / (mu (k+2) + 4 L~), later iterates weigh more, O(1/t)."""
+
+    name = "spdpeg-sc2"
+    summary = "SPDPEG, strongly convex regime, increasing weights"
+    rate = "O(1/t)"
+
+    def _thetas(self, k: np.ndarray) -> np.ndarray:
+        return averaging.increasing(k)
+
+    def _regime(self, problem: Problem, batch_size: int) -> dict[str, float]:
+        return {"slope": self._modulus(problem) / 4.0, "shift": 2.0}
+
+
+def noise_scale(problem: Problem) -> float:
+    """kappa = sigma / D: gradient noise at 0 over a guess of the distance to the solution.
+
+    The guess is the norm of x at which margins reach the size of the labels (regression) or of 3 (classification):
+    size * sqrt(d) / rms |a_i|. For logistic regression this is mean |a_i|^2 / (6 sqrt(d)).
+    """
+    statistics = problem.statistics
+    if statistics.mean_square == 0.0:
+        return 0.0
+    size = _MARGIN if problem.loss.binary else _spread(problem.block.labels)
+    distance = size * math.sqrt(problem.n_features / statistics.mean_square)
+    return math.sqrt(statistics.mean_noise) / distance
+
+
+def _spread(labels: Any) -> float:
+    return float(np.std(labels)) or float(np.max(np.abs(labels))) or 1.0

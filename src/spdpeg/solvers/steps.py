@@ -1,0 +1,62 @@
+"""Step sizes c_k: one formula, whose constants the methods choose."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Self
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class StepRule:
+    """c_k = min(limit, scale / (kappa sqrt(k+1) + slope (k + shift) + base)), k = 0, 1, 2, ...
+
+    kappa > 0 gives the 1/sqrt(k) steps of the convex regime, slope > 0 the 1/k steps of the strongly convex ones, base
+    alone a constant step.
+    """
+
+    base: float
+    kappa: float = 0.0
+    slope: float = 0.0
+    shift: float = 1.0
+    scale: float = 1.0
+    limit: float = math.inf
+    stable: float = math.inf
+    """The largest step at which the deterministic method is stable; a step beyond it may diverge."""
+
+    def __call__(self, k: np.ndarray) -> np.ndarray:
+        """Steps at the iterations k."""
+        denominator = self.kappa * np.sqrt(k + 1.0) + self.slope * (k + self.shift) + self.base
+        return np.minimum(self.scale / denominator, self.limit)
+
+    @property
+    def provably_convergent(self) -> bool:
+        """The first and largest step lies within the stability limit."""
+        return float(self(np.zeros(1))[0]) <= self.stable * (1.0 + 1e-12)
+
+    def to_numbers(self) -> dict[str, float]:
+        """For a state."""
+        return {f"step_{name}": value for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_numbers(cls, numbers: dict[str, float]) -> Self:
+        """From a state."""
+        return cls(**{name[5:]: value for name, value in numbers.items() if name.startswith("step_")})
+
+    def __str__(self) -> str:
+        parts = []
+        if self.kappa:
+            parts.append(f"{self.kappa:.3g} sqrt(k+1)")
+        if self.slope:
+            parts.append(f"{self.slope:.3g} (k+{self.shift:g})")
+        parts.append(f"{self.base:.3g}")
+        rule = f"{self.scale:.3g} / ({' + '.join(parts)})"
+        return rule if math.isinf(self.limit) else f"min({self.limit:.3g}, {rule})"
+
+
+def extragradient_limit(lipschitz: float, coupling: float) -> float:
+    """The largest c with c L + sqrt(c s) <= 1, where s = rho |F|^2: the stability limit of a primal-dual extragradient step."""
+    if lipschitz == 0.0:
+        return 1.0 / coupling if coupling > 0.0 else math.inf
+    # The textbook root (sqrt(s + 4L) - sqrt(s)) / (2L) cancels for s >> L; this form does not.
+    return (2.0 / (math.sqrt(coupling) + math.sqrt(coupling + 4.0 * lipschitz))) ** 2
