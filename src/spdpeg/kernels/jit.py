@@ -33,7 +33,8 @@ from numba.extending import intrinsic
 
 from ..errors import CacheWarning
 
-# Reassociation lets LLVM vectorise sums; NaN and infinity keep their meaning.
+# Reassociation lets LLVM vectorise sums; NaN and infinity keep their meaning. Code that allocates nothing is compiled
+# without Numba's reference counts (_nrt), whose atomic operations cost as much as a short row.
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
@@ -82,7 +83,24 @@ def _linear_at(typing_context, address, vector, reals, ints, out):  # type: igno
     return _LINEAR.return_type(types.int64, *_LINEAR.args), _call_address
 
 
-inner = njit(**_OPTIONS)
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
+    """Ask the processor to bring array[index] near, without waiting for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        flag = ir.IntType(32)
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", [place.type], ir.FunctionType(ir.VoidType(), [place.type, flag, flag, flag])
+        )
+        builder.call(function, [place, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+inner = njit(**_OPTIONS, _nrt=False)
 """Decorator of the small functions that kernels and hooks call; compiled into their caller.
 
 A function marked so must live in `kernels/` or in the file of its caller: the cache watches those two.
@@ -196,13 +214,14 @@ def compile_seconds() -> float:
 class Kernel:
     """A lazily compiled, disk-cached function; compiled once for each combination of argument types."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], allocates: bool = False) -> None:
         self.py_func = function
+        self.allocates = allocates
         self.__doc__ = function.__doc__
 
     @cached_property
     def dispatcher(self) -> Any:
-        dispatcher = njit(**_OPTIONS)(self.py_func)
+        dispatcher = njit(**_OPTIONS, _nrt=self.allocates)(self.py_func)
         try:
             dispatcher._cache = _DiskCache(self.py_func)
         except (RuntimeError, OSError, TypeError) as error:
@@ -229,8 +248,8 @@ class Kernel:
 class Hook(Kernel):
     """A function of fixed signature that kernels call by address."""
 
-    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
-        super().__init__(function)
+    def __init__(self, function: Callable[..., Any], signature: Any, allocates: bool = False) -> None:
+        super().__init__(function, allocates)
         self.signature = signature
 
     @cached_property
@@ -256,6 +275,11 @@ def scalar(function: Callable[[float, float, np.ndarray, np.ndarray], float]) ->
 def prox(function: Callable[[np.ndarray, float, np.ndarray, np.ndarray, np.ndarray], None]) -> Hook:
     """Decorator of a prox hook `f(point, step, reals, ints, out)`; must allow `out` to be `point`."""
     return Hook(function, _PROX)
+
+
+def allocating_prox(function: Callable[[np.ndarray, float, np.ndarray, np.ndarray, np.ndarray], None]) -> Hook:
+    """Like `prox`, for a hook that makes arrays of its own, as one that calls a matrix factorisation must."""
+    return Hook(function, _PROX, allocates=True)
 
 
 def linear(function: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]) -> Hook:

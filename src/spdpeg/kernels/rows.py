@@ -8,7 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import Term, call_scalar, inner, kernel
+from .jit import Term, call_scalar, inner, kernel, prefetch
+
+
+_EXPECTED = 64
+"""Entries fetched ahead; the processor recognises the rest of a long row by itself."""
 
 
 class Rows(NamedTuple):
@@ -66,6 +70,19 @@ def row_square(rows: Rows, i: int) -> float:
         for k in range(rows.indptr[i], rows.indptr[i + 1]):
             total += np.float64(rows.values[k]) * np.float64(rows.values[k])
     return total
+
+
+@inner
+def expect_row(rows: Rows, i: int) -> None:
+    """Row i will be read soon: fetch it while other work goes on. Random rows otherwise cost more to wait for than to use."""
+    if rows.indptr.size == 0:
+        start, stop = i * rows.width, (i + 1) * rows.width
+    else:
+        start, stop = rows.indptr[i], rows.indptr[i + 1]
+        for k in range(start, min(stop, start + _EXPECTED), 16):
+            prefetch(rows.indices, k)
+    for k in range(start, min(stop, start + _EXPECTED), 8):
+        prefetch(rows.values, k)
 
 
 @inner

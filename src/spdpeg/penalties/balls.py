@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
-from ..kernels.sorting import l1_threshold
+from ..kernels.thresholds import l1_threshold
 from .base import FEASIBLE, Packed, Penalty, radius_of
 
 

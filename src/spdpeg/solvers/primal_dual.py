@@ -7,8 +7,8 @@ identity y_bar = prox_{rho r2*}(y + rho F x) carries the same information and is
 import numpy as np
 
 from ..data import Block
-from ..kernels.jit import call_linear, call_prox, call_scalar, inner, kernel
-from ..kernels.rows import add_row, row_dot, weight_of
+from ..kernels.jit import call_linear, call_prox, call_scalar, inner, kernel, prefetch
+from ..kernels.rows import add_row, expect_row, row_dot, weight_of
 from ..problem import Terms
 
 
@@ -18,8 +18,7 @@ def descend(block: Block, order: np.ndarray, step: float, derivative, at: np.nda
     for k in range(order.size):
         i = order[k]
         slope = weight_of(block.weights, i) * call_scalar(derivative, row_dot(block.rows, i, at), block.labels[i])
-        if slope != 0.0:
-            add_row(block.rows, i, -step * slope / order.size, out)
+        add_row(block.rows, i, -step * slope / order.size, out)
 
 
 @kernel
@@ -51,10 +50,15 @@ def extragradient(
     y    <- y_bar + rho (F x_bar - F x)
     averages of x_bar, of z = F x + (y - y_bar) / rho and of y_bar
     """
+    inverse_rho = 1.0 / rho
+    # No vector is both read and written by one call or loop unless it has to be: only then does it vectorise.
     for k in range(steps.size):
         c, theta = steps[k], thetas[k]
         first = order[2 * k * batch : (2 * k + 1) * batch]
         second = order[(2 * k + 1) * batch : (2 * k + 2) * batch]
+        for i in range((2 * k + 2) * batch, min((2 * k + 4) * batch, order.size)):
+            expect_row(block.rows, order[i])
+            prefetch(block.labels, order[i])
 
         call_linear(terms.forward, x, Fx)
         for i in range(y.size):
@@ -63,9 +67,9 @@ def extragradient(
 
         call_linear(terms.adjoint, y, back)
         for j in range(x.size):
-            x_bar[j] = x[j] - c * back[j]
-        descend(block, first, c, terms.derivative, x, x_bar)
-        call_prox(terms.prox1, x_bar, c, x_bar)
+            ahead[j] = x[j] - c * back[j]
+        descend(block, first, c, terms.derivative, x, ahead)
+        call_prox(terms.prox1, ahead, c, x_bar)
 
         call_linear(terms.adjoint, y_bar, back)
         for j in range(x.size):
@@ -73,11 +77,12 @@ def extragradient(
         descend(block, second, c, terms.derivative, x_bar, ahead)
         call_prox(terms.prox1, ahead, c, x)
 
+        for i in range(y.size):
+            z_average[i] += theta * (Fx[i] + (y[i] - y_bar[i]) * inverse_rho - z_average[i])
         call_linear(terms.forward, x_bar, Fx_bar)
         for i in range(y.size):
-            z = Fx[i] + (y[i] - y_bar[i]) / rho
             y[i] = y_bar[i] + rho * (Fx_bar[i] - Fx[i])
-            z_average[i] += theta * (z - z_average[i])
+        for i in range(y.size):
             y_average[i] += theta * (y_bar[i] - y_average[i])
         for j in range(x.size):
             x_average[j] += theta * (x_bar[j] - x_average[j])
