@@ -1,9 +1,9 @@
 """Structured-sparse learning at scale.
 
-    min_x   E_xi[ l(x, xi) ]   +   r1(x)   +   r2( F x ),     x in a convex set
-            data/  losses/         penalties/      operators/
-            '---------------------- problem.py ----------------------'
-    solved by   solvers/
+min_x   E_xi[ l(x, xi) ]   +   r1(x)   +   r2( F x ),     x in a convex set
+        data/  losses/         penalties/      operators/
+        '---------------------- problem.py ----------------------'
+solved by   solvers/
 """
 
 from . import data, losses, operators, penalties

@@ -96,7 +96,9 @@ class Problem:
         self._check_terms()
         if isinstance(self.source, Stream):
             if y is not None or sample_weight is not None:
-                raise InputError("X is a stream and brings its labels and weights itself. Leave y and sample_weight out.")
+                raise InputError(
+                    "X is a stream and brings its labels and weights itself. Leave y and sample_weight out."
+                )
             self.n_samples: int | None = None
             chunk = self.source.peek()
             if self.loss.binary:
@@ -286,9 +288,7 @@ def _checked_loss(loss: Any, X: Any) -> Loss:
 
         return Zero()
     if not isinstance(loss, Loss):
-        raise InputError(
-            f"loss is {loss!r}. Give one of spdpeg.losses, such as losses.Logistic() or losses.Squared()."
-        )
+        raise InputError(f"loss is {loss!r}. Give one of spdpeg.losses, such as losses.Logistic() or losses.Squared().")
     return loss
 
 
@@ -315,7 +315,9 @@ def _checked_weights(weights: Any, n_samples: int) -> np.ndarray:
     if array.shape != (n_samples,):
         raise InputError(f"sample_weight has shape {array.shape}. It must be a vector of {n_samples} entries.")
     if not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise InputError("sample_weight holds negative, NaN or infinite entries. Weights must be finite and at least 0.")
+        raise InputError(
+            "sample_weight holds negative, NaN or infinite entries. Weights must be finite and at least 0."
+        )
     return array
 
 
@@ -345,5 +347,3 @@ def _stream_classes(labels: np.ndarray, given: tuple[Any, Any] | None) -> np.nda
         f"The first chunk shows the label(s) {', '.join(map(str, seen[:5]))} only. "
         "Name the two classes with Stream(..., classes=(negative, positive))."
     )
-
-

@@ -1,10 +1,14 @@
 """A progress bar for terminals, fed by the loop's callback."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from .result import Result
+    from .solvers import loop
 
 _COLUMNS = (
     TextColumn("passes {task.fields[passes]:.3g}"),
@@ -14,12 +18,16 @@ _COLUMNS = (
 )
 
 
-def with_bar(work: Callable[[Callable[[Any], None]], Any], budget: Any) -> Any:
-    """Run `work(show)` under a bar on standard error; `show` takes the records of the loop."""
-    with Progress(*_COLUMNS, console=Console(stderr=True), transient=True) as bar:
+def with_bar(work: "Callable[[Callable[[loop.Progress], None]], Result]", budget: "loop.Budget") -> "Result":
+    """Run `work(show)` under a bar on standard error; `show` takes the records of the loop.
+
+    Where standard error is not a terminal there is no bar.
+    """
+    console = Console(stderr=True)
+    with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=1.0, passes=0.0, objective=float("nan"), violation=float("nan"))
 
-        def show(record: Any) -> None:
+        def show(record: "loop.Progress") -> None:
             shares = [
                 done / limit
                 for done, limit in (

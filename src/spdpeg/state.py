@@ -81,7 +81,9 @@ class State:
                 f"{os.fspath(path)} is not a saved state or is damaged ({error}). Start the run anew."
             ) from None
         if header.pop("format", None) != _FORMAT:
-            raise StateError(f"{os.fspath(path)} was written in a format this version does not know. Start the run anew.")
+            raise StateError(
+                f"{os.fspath(path)} was written in a format this version does not know. Start the run anew."
+            )
         try:
             return cls(**header, vectors=vectors)
         except TypeError as error:

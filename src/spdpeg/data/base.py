@@ -1,6 +1,8 @@
 """What a source of data is, and how anything a user may hold becomes one."""
 
-from collections.abc import Iterable
+import mmap
+from collections.abc import Iterable, Mapping, Set
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,15 +39,6 @@ class Source:
     on_disk: bool = False
 
 
-def memory_mapped(array: Any) -> bool:
-    """Whether the array, or what it is a view of, lives in a file."""
-    while array is not None:
-        if isinstance(array, np.memmap):
-            return True
-        array = getattr(array, "base", None)
-    return False
-
-
 def as_source(X: Any) -> Any:
     """Dense array, sparse matrix, data frame, memory map, source or iterable of chunks -> `Source` or `Stream`."""
     from .csr import CSR
@@ -54,23 +47,59 @@ def as_source(X: Any) -> Any:
 
     if isinstance(X, Source | Stream):
         return X
-    if sp.issparse(X):
-        return CSR.from_scipy(X)
-    if isinstance(X, np.ndarray) or hasattr(X, "__array__"):
-        return Dense(X)
-    if isinstance(X, list | tuple) and not _holds_chunks(X):
-        return Dense(np.asarray(X))
-    if isinstance(X, Iterable) or callable(X):
+    if sp.issparse(X) or hasattr(X, "__array__") or (isinstance(X, list | tuple) and not _holds_chunks(X)):
+        table = as_table(X)
+        return CSR.from_scipy(table) if sp.issparse(table) else Dense(table)
+    if (isinstance(X, Iterable) and not isinstance(X, str | bytes | Mapping | Set | PathLike)) or callable(X):
         return Stream(X)
     raise InputError(
         f"X is a {type(X).__name__}. Give an array, a SciPy sparse matrix, a data frame, a memory map, "
-        "or an iterable of (X chunk, y chunk)."
+        "an iterable of (X chunk, y chunk), or what data.open_csr returns for a directory."
     )
 
 
 def _holds_chunks(X: Any) -> bool:
     """A list of (X chunk, y chunk) pairs rather than a list of rows."""
-    return len(X) > 0 and isinstance(X[0], tuple) and len(X[0]) in (2, 3) and np.ndim(X[0][0]) == 2
+    if not X or not isinstance(X[0], tuple | list) or len(X[0]) not in (2, 3):
+        return False
+    return bool(as_table(X[0][0]).ndim == 2)
+
+
+def as_table(X: Any) -> Any:
+    """X as an array or a SciPy sparse matrix; one that is so already is returned as it is."""
+    if sp.issparse(X):
+        return X
+    if np.ma.is_masked(X):
+        raise InputError("X is a masked array with masked entries. Impute them or drop their rows.")
+    # Only a data frame whose columns are all sparse has this accessor; np.asarray would fill in the zeros.
+    sparse: Any = getattr(X, "sparse", None)
+    try:
+        return sparse.to_coo() if hasattr(sparse, "to_coo") and X.size else np.asarray(X)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"X is a {type(X).__name__} that is no table of numbers ({error}). Rebuild it.") from None
+
+
+def values_of(array: np.ndarray) -> np.ndarray:
+    """float64 and float32 numbers as they are, anything else as float64 in C order."""
+    if array.dtype in (np.float64, np.float32):
+        return array
+    try:
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"type {array.dtype}")
+        return array.astype(np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"X has entries that are not real numbers ({error}). Encode text, dates and categories as numbers first."
+        ) from None
+
+
+def memory_mapped(array: Any) -> bool:
+    """Whether the array, or what it is a view of, lives in a file."""
+    while array is not None:
+        if isinstance(array, np.memmap | mmap.mmap):
+            return True
+        array = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
+    return False
 
 
 def check_width(n_samples: int, n_features: int) -> None:
@@ -80,21 +109,6 @@ def check_width(n_samples: int, n_features: int) -> None:
             f"X has {n_samples} rows and {n_features} columns. At least one row and one column are needed; "
             "check the file or the selection that made it."
         )
-
-
-def values_of(array: np.ndarray) -> np.ndarray:
-    """float64 and float32 numbers as they are, anything else as float64."""
-    if array.dtype in (np.float64, np.float32):
-        return array
-    if array.dtype.kind not in "biuf":
-        try:
-            return array.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"X has entries of type {array.dtype} that are not numbers ({error}). "
-                "Encode text and categories as numbers first."
-            ) from None
-    return array.astype(np.float64)
 
 
 def no_weights() -> np.ndarray:

@@ -5,45 +5,113 @@ from typing import Any, Self
 import numpy as np
 
 from ..errors import InputError
-from ..kernels.jit import frozen
+from ..kernels.jit import frozen, kernel
 from ..kernels.rows import Rows
 from .base import Source, check_width, memory_mapped, values_of
+
+
+class _RepeatedColumn(InputError):
+    """A row stores a column twice."""
 
 
 class CSR(Source):
     """The three arrays of a CSR matrix, with 32- or 64-bit indices, read where they are.
 
-    `from_scipy` copies a matrix only to sum repeated entries or to convert another format or number type.
+    Columns need not be in order, but no row may store a column twice. The indices are read once to make sure of that
+    and of their range, because compiled code follows them blindly.
+
+    Parameters
+    ----------
+    data, indices, indptr : array
+        float64 and float32 numbers and int32 and int64 indices are not copied; other types are converted.
+    n_features : int
+        Number of columns.
     """
 
-    def __init__(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int) -> None:
-        if indptr.ndim != 1 or indptr.size < 1 or int(indptr[0]) != 0 or int(indptr[-1]) > min(data.size, indices.size):
+    def __init__(self, data: Any, indices: Any, indptr: Any, n_features: int) -> None:
+        data, indices, indptr = np.asarray(data), np.asarray(indices), np.asarray(indptr)
+        whole = data.ndim == indices.ndim == indptr.ndim == 1 and indptr.size > 0 and data.size == indices.size
+        if not whole or indptr[0] != 0 or indptr[-1] != data.size:
             raise InputError(
                 f"The CSR arrays do not fit together: indptr has shape {indptr.shape}, data {data.shape}, indices "
                 f"{indices.shape}. indptr must start at 0 and end at the number of stored entries."
             )
         check_width(indptr.size - 1, n_features)
         self.n_samples, self.n_features = indptr.size - 1, int(n_features)
-        self.on_disk = memory_mapped(data)
         self.rows = Rows(
             frozen(np.ascontiguousarray(values_of(data))),
-            frozen(np.ascontiguousarray(indices)),
-            frozen(np.ascontiguousarray(indptr)),
+            _index(indices, "indices"),
+            _index(indptr, "indptr"),
             self.n_features,
         )
+        self.on_disk = memory_mapped(self.rows.values)
+        self._check()
 
     @classmethod
     def from_scipy(cls, matrix: Any) -> Self:
-        """From any SciPy sparse matrix or array."""
+        """From any SciPy sparse matrix or array; copied only to convert another format or to sum repeated entries."""
         if matrix.ndim != 2:
             raise InputError(f"X is a sparse array of shape {matrix.shape}. It must have two dimensions.")
         csr = matrix.tocsr()
-        if not csr.has_canonical_format:
-            csr = csr.copy() if csr is matrix else csr
-            csr.sum_duplicates()
-        source = cls(csr.data, csr.indices, csr.indptr, csr.shape[1])
-        if csr.nnz and (int(csr.indices.min()) < 0 or int(csr.indices.max()) >= csr.shape[1]):
+        entries = int(csr.indptr[-1])
+        try:
+            return cls(csr.data[:entries], csr.indices[:entries], csr.indptr, csr.shape[1])
+        except _RepeatedColumn:
+            summed = csr.copy()
+            summed.sum_duplicates()
+            return cls(summed.data, summed.indices, summed.indptr, csr.shape[1])
+
+    def _check(self) -> None:
+        _, indices, indptr, width = self.rows
+        row = int(_first_fault(indices, indptr, width, np.empty(0, dtype=np.int64)))
+        if row >= 0:
+            # Rows that are only out of order are sound, which takes a vector of that length to tell.
+            row = int(_first_fault(indices, indptr, width, np.full(width, -1)))
+        if row >= 0:
+            self._refuse(row)
+
+    def _refuse(self, row: int) -> None:
+        start, stop = (int(place) for place in self.rows.indptr[row : row + 2])
+        if not start <= stop <= self.rows.indices.size:
+            raise InputError(f"indptr goes from {start} to {stop} at row {row} of X. It must never fall; rebuild X.")
+        columns = self.rows.indices[start:stop]
+        outside = columns[(columns < 0) | (columns >= self.n_features)]
+        if outside.size:
             raise InputError(
-                f"X holds column numbers outside 0..{csr.shape[1] - 1}. The matrix is damaged; rebuild it."
+                f"Row {row} of X holds the column number {outside[0]}, outside 0..{self.n_features - 1}. "
+                "X is damaged; rebuild it."
             )
-        return source
+        raise _RepeatedColumn(f"Row {row} of X stores a column twice. Sum repeated entries first.")
+
+
+def _index(array: np.ndarray, name: str) -> np.ndarray:
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{name} of a CSR matrix has type {array.dtype}. It must hold whole numbers.")
+    return frozen(np.ascontiguousarray(array, dtype=array.dtype if array.dtype in (np.int32, np.int64) else np.int64))
+
+
+@kernel
+def _first_fault(indices: np.ndarray, indptr: np.ndarray, width: int, seen: np.ndarray) -> int:
+    """First row that ends before it starts, or has a column outside the width or twice; -1 if there is none.
+
+    `seen` has an entry for each column, -1 at first, and keeps the last row that stored the column. If it is empty, a
+    row whose columns do not rise counts as a fault.
+    """
+    for i in range(indptr.size - 1):
+        start, stop = indptr[i], indptr[i + 1]
+        if start > stop or stop > indices.size:
+            return i
+        ordered, previous = True, -1
+        for k in range(start, stop):
+            ordered = ordered and indices[k] > previous
+            previous = indices[k]
+        if ordered and previous < width:
+            continue
+        if seen.size == 0:
+            return i
+        for k in range(start, stop):
+            j = indices[k]
+            if j < 0 or j >= width or seen[j] == i:
+                return i
+            seen[j] = i
+    return -1

@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import InputError
 from ..kernels.jit import frozen
 from ..kernels.rows import Rows
-from .base import Source, check_width, memory_mapped, values_of
+from .base import Source, as_table, check_width, memory_mapped, values_of
 
 _NO_INDEX = frozen(np.empty(0, dtype=np.int32))
 
@@ -16,11 +17,13 @@ class Dense(Source):
     """A two-dimensional array, read where it is.
 
     float64 and float32 arrays stored row by row are not copied, whether read-only, memory-mapped or neither; other
-    types and orders are converted once.
+    types and orders are converted once, into memory.
     """
 
     def __init__(self, X: Any) -> None:
-        array = np.asarray(X) if not isinstance(X, np.ndarray) else X
+        array = as_table(X)
+        if sp.issparse(array):
+            raise InputError("X is a sparse matrix. Pass it to CSR.from_scipy, or X.toarray() here.")
         if array.ndim != 2:
             raise InputError(
                 f"X has {array.ndim} dimension(s) and shape {array.shape}. It must have two, samples by features; "
@@ -28,6 +31,6 @@ class Dense(Source):
             )
         check_width(*array.shape)
         self.n_samples, self.n_features = array.shape
-        self.on_disk = memory_mapped(array)
-        values = np.ascontiguousarray(values_of(array)).reshape(-1)
-        self.rows = Rows(frozen(values), _NO_INDEX, _NO_INDEX, self.n_features)
+        values = np.ascontiguousarray(values_of(array))
+        self.on_disk = memory_mapped(values)
+        self.rows = Rows(frozen(values.reshape(-1)), _NO_INDEX, _NO_INDEX, self.n_features)

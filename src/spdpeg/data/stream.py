@@ -1,4 +1,4 @@
-"""Rows that come in chunks, finite or endless, each read once per traversal: the paper's expectation, taken literally."""
+"""Rows that come in chunks, finite or endless, each read once per traversal: the paper's expectation, literally."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from .base import as_table, values_of
 
 Chunk = tuple[Any, np.ndarray, np.ndarray | None]
 
@@ -33,6 +34,12 @@ class Stream:
         n_features: int | None = None,
         classes: tuple[Any, Any] | None = None,
     ) -> None:
+        if not callable(chunks) and not isinstance(chunks, Iterable):
+            raise InputError(
+                f"chunks is a {type(chunks).__name__}. Give an iterable of (X, y) or a callable that makes one."
+            )
+        if n_features is not None and n_features < 1:
+            raise InputError(f"n_features of the stream is {n_features}. At least one column is needed.")
         self.chunks = chunks
         self.classes = classes
         self._held: list[Chunk] = []
@@ -45,7 +52,7 @@ class Stream:
     @property
     def restartable(self) -> bool:
         """Whether a new traversal can be started."""
-        return callable(self.chunks) or iter(self.chunks) is not self.chunks
+        return callable(self.chunks) or not isinstance(self.chunks, Iterator)
 
     @property
     def n_features(self) -> int:
@@ -59,8 +66,11 @@ class Stream:
         """The next chunk, kept for the next reader."""
         if not self._held:
             chunk = self._next()
+            if chunk is None and self.restartable:
+                self.restart()
+                chunk = self._next()
             if chunk is None:
-                raise InputError("The stream ended before its first row. Check what feeds it.")
+                raise InputError("The stream has no rows left. Check what feeds it; a generator can be read only once.")
             self._held.append(chunk)
         return self._held[0]
 
@@ -76,7 +86,11 @@ class Stream:
         while rows < multiple:
             chunk = self._next()
             if chunk is None:
-                self.rows_per_traversal = self._rows_this_traversal
+                if self.rows_per_traversal is not None and self.rows_per_traversal < multiple:
+                    raise InputError(
+                        f"The stream ended after {self.rows_per_traversal} rows and one step takes {multiple}. "
+                        "Lower batch_size or feed more rows."
+                    )
                 return None
             parts.append(chunk)
             rows += len(chunk[1])
@@ -87,34 +101,51 @@ class Stream:
             whole = _slice(whole, 0, used)
         return whole
 
+    def give_back(self, chunk: Chunk, used: int) -> None:
+        """Put the rows of `chunk` from number `used` on back, to be taken again next."""
+        if used < len(chunk[1]):
+            self._held.insert(0, _slice(chunk, used, len(chunk[1])))
+
     def restart(self) -> None:
         """Begin a new traversal."""
         self._held, self._iterator, self._chunk_number, self._rows_this_traversal = [], None, 0, 0
 
     def _next(self) -> Chunk | None:
         if self._iterator is None:
-            self._iterator = iter(self.chunks() if callable(self.chunks) else self.chunks)
+            made = self.chunks() if callable(self.chunks) else self.chunks
+            if not isinstance(made, Iterable):
+                raise InputError(
+                    f"The callable of the stream returned a {type(made).__name__}. It must return an iterator."
+                )
+            self._iterator = iter(made)
         for item in self._iterator:
             self._chunk_number += 1
             chunk = self._checked(item)
             if len(chunk[1]):
                 self._rows_this_traversal += len(chunk[1])
                 return chunk
+        if self._rows_this_traversal:
+            self.rows_per_traversal = self._rows_this_traversal
         return None
 
     def _checked(self, item: Any) -> Chunk:
         where = f"Chunk {self._chunk_number} of the stream"
         if not isinstance(item, tuple | list) or len(item) not in (2, 3):
             raise InputError(f"{where} is not a pair. Yield (X, y) or (X, y, weights).")
-        X = item[0] if sp.issparse(item[0]) else np.atleast_2d(np.asarray(item[0]))
-        X = X.tocsr() if sp.issparse(X) else X
+        try:
+            X = as_table(item[0])
+            X = X.tocsr() if sp.issparse(X) else np.atleast_2d(values_of(X))
+        except InputError as error:
+            raise InputError(f"{where} cannot be used. {error}") from None
         y = np.atleast_1d(np.asarray(item[1]))
-        weights = None if len(item) == 2 or item[2] is None else np.atleast_1d(np.asarray(item[2], dtype=float))
-        if y.shape != (X.shape[0],) or (weights is not None and weights.shape != y.shape):
+        if y.size == 0 and 0 in X.shape:
+            return X, y, None
+        weights = None if len(item) == 2 or item[2] is None else np.atleast_1d(_numbers(item[2], where))
+        if X.ndim != 2 or y.shape != (X.shape[0],) or (weights is not None and weights.shape != y.shape):
             raise InputError(
-                f"{where} has {X.shape[0]} rows of X, y of shape {y.shape}"
+                f"{where} has X of shape {X.shape}, y of shape {y.shape}"
                 + (f" and weights of shape {weights.shape}" if weights is not None else "")
-                + ". Each row needs one label and, if given, one weight."
+                + ". Each row of X needs one label and, if given, one weight."
             )
         if self._n_features is None:
             self._n_features = int(X.shape[1])
@@ -124,6 +155,13 @@ class Stream:
                 "All chunks must have the same columns."
             )
         return X, y, weights
+
+
+def _numbers(weights: Any, where: str) -> np.ndarray:
+    try:
+        return np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{where} has weights that are not numbers. Give one number per row.") from None
 
 
 def _slice(chunk: Chunk, start: int, stop: int) -> Chunk:

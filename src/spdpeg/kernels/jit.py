@@ -4,7 +4,7 @@ Two kinds of compiled function exist.
 
 A *kernel* (`@kernel`) is a hot loop. It receives plain data only, so Numba's disk cache serves it in every process.
 
-A *hook* (`@scalar`, `@prox`, `@linear`) is the part of a term that a kernel calls: a loss derivative, a prox, a
+A *hook* (`@scalar`, `@scalar_prox`, `@prox`, `@linear`) is the part of a term that a kernel calls: a loss derivative, a prox, a
 product with F. Hooks have a fixed signature and reach a kernel as a `Term`: the address of the compiled hook and the
 arrays of its parameters. An address is data, so a kernel is compiled once whatever the terms are, a user's term costs
 only its own compilation, and a term may hold the addresses of other terms (a sum of blocks, a Moreau conjugate).
@@ -45,6 +45,7 @@ _VECTOR = types.float64[::1]
 _REALS = types.Array(types.float64, 1, "C", readonly=True)
 _INTS = types.Array(types.int64, 1, "C", readonly=True)
 _SCALAR = types.float64(types.float64, types.float64, _REALS, _INTS)
+_SCALAR_PROX = types.float64(types.float64, types.float64, types.float64, _REALS, _INTS)
 _PROX = types.void(_VECTOR, types.float64, _REALS, _INTS, _VECTOR)
 _LINEAR = types.void(_VECTOR, _REALS, _INTS, _VECTOR)
 
@@ -71,6 +72,11 @@ def _call_address(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def _scalar_at(typing_context, address, a, b, reals, ints):  # type: ignore[no-untyped-def]
     return _SCALAR.return_type(types.int64, *_SCALAR.args), _call_address
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _scalar_prox_at(typing_context, address, a, step, b, reals, ints):  # type: ignore[no-untyped-def]
+    return _SCALAR_PROX.return_type(types.int64, *_SCALAR_PROX.args), _call_address
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -111,6 +117,12 @@ A function marked so must live in `kernels/` or in the file of its caller: the c
 def call_scalar(term: Term, a: float, b: float) -> float:
     """term(a, b): a loss value, derivative or conjugate."""
     return _scalar_at(term.address, a, b, term.reals, term.ints)  # type: ignore[no-any-return, call-arg]
+
+
+@inner
+def call_scalar_prox(term: Term, a: float, step: float, b: float) -> float:
+    """argmin over t of step * phi(t, b) + (t - a)^2 / 2."""
+    return _scalar_prox_at(term.address, a, step, b, term.reals, term.ints)  # type: ignore[no-any-return, call-arg]
 
 
 @inner
@@ -215,7 +227,7 @@ class Kernel:
     """A lazily compiled, disk-cached function; compiled once for each combination of argument types."""
 
     def __init__(self, function: Callable[..., Any], allocates: bool = False) -> None:
-        self.py_func = function
+        self.py_func = getattr(function, "__func__", function)  # hooks are written as static methods of their term
         self.allocates = allocates
         self.__doc__ = function.__doc__
 
@@ -270,6 +282,11 @@ kernel = Kernel
 def scalar(function: Callable[[float, float, np.ndarray, np.ndarray], float]) -> Hook:
     """Decorator of a loss hook `f(margin, label, reals, ints) -> float`."""
     return Hook(function, _SCALAR)
+
+
+def scalar_prox(function: Callable[[float, float, float, np.ndarray, np.ndarray], float]) -> Hook:
+    """Decorator of a loss's prox hook `f(point, step, label, reals, ints) -> float`."""
+    return Hook(function, _SCALAR_PROX)
 
 
 def prox(function: Callable[[np.ndarray, float, np.ndarray, np.ndarray, np.ndarray], None]) -> Hook:

@@ -119,6 +119,23 @@ def gradient_sum(
 
 
 @kernel
+def snapshot(
+    rows: Rows,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    derivative: Term,
+    x: np.ndarray,
+    table: np.ndarray,
+    mean: np.ndarray,
+) -> None:
+    """table_i = weight * phi'(<a_i, x>, b_i) and mean = (1/N) sum_i table_i a_i."""
+    mean[:] = 0.0
+    for i in range(table.size):
+        table[i] = weight_of(weights, i) * call_scalar(derivative, row_dot(rows, i, x), labels[i])
+        add_row(rows, i, table[i] / table.size, mean)
+
+
+@kernel
 def gram_product(rows: Rows, weights: np.ndarray, stride: int, x: np.ndarray, out: np.ndarray) -> None:
     """out = sum over every `stride`-th row of weight * <a_i, x> a_i."""
     out[:] = 0.0
@@ -127,9 +144,7 @@ def gram_product(rows: Rows, weights: np.ndarray, stride: int, x: np.ndarray, ou
 
 
 @kernel
-def row_statistics(
-    rows: Rows, labels: np.ndarray, weights: np.ndarray, derivative: Term, out: np.ndarray
-) -> None:
+def row_statistics(rows: Rows, labels: np.ndarray, weights: np.ndarray, derivative: Term, out: np.ndarray) -> None:
     """out = (max of w|a|^2, sum of w|a|^2, sum of (w phi'(0, b) |a|)^2) over the rows.
 
     The first entry is NaN if any entry of the data is NaN or infinite: one read of the data serves both purposes.
@@ -149,6 +164,13 @@ def row_statistics(
     out[0] = largest if finite else np.nan
     out[1] = total
     out[2] = noise
+
+
+@kernel
+def row_squares(rows: Rows, out: np.ndarray) -> None:
+    """out_i = |a_i|^2."""
+    for i in range(out.size):
+        out[i] = row_square(rows, i)
 
 
 @kernel

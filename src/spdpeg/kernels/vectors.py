@@ -2,13 +2,30 @@
 
 A composite carries its parts in its own parameters: ints = [parts, (address, start, stop, first real, first int,
 number of ints) for each part, ints of part 1, ints of part 2, ...]; reals are those of the parts one after the other.
-`penalties.base.join` writes this layout, `part` reads it.
+`join` writes this layout, `part` reads it.
 """
 
+from typing import Any
+
 import numpy as np
+from numba.extending import intrinsic
 
 from . import jit
-from .jit import Term, call_linear, call_prox, inner, kernel
+from .jit import Term, as_ints, as_reals, call_linear, call_prox, inner, kernel
+
+
+def join(terms: list[Term], sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Reals and ints of a hook that calls other terms, each on its own stretch of the vector."""
+    header = [len(terms)]
+    start = real = 0
+    whole = 1 + 6 * len(terms)
+    for term, size in zip(terms, sizes, strict=True):
+        header += [term.address, start, start + size, real, whole, term.ints.size]
+        start += size
+        real += term.reals.size
+        whole += term.ints.size
+    reals = np.concatenate([term.reals for term in terms])
+    return as_reals(reals), as_ints(np.concatenate([np.array(header), *(term.ints for term in terms)]))
 
 
 @inner
@@ -44,6 +61,39 @@ def in_turn(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray,
     call_prox(part(0, reals, ints), point, step, out)
     for k in range(1, ints[0]):
         call_prox(part(k, reals, ints), out, step, out)
+
+
+@jit.linear
+def stacked(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+    """Each part on the whole vector, the results one after the other."""
+    for k in range(ints[0]):
+        call_linear(part(k, reals, ints), vector, out[ints[2 + 6 * k] : ints[3 + 6 * k]])
+
+
+@intrinsic
+def _writable(typing_context, array):  # type: ignore[no-untyped-def]
+    """The same numbers, seen as a vector that may be written."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return args[0]
+
+    return array.copy(readonly=False)(array), generate
+
+
+@jit.linear
+def stacked_adjoint(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+    """Sum of the parts, each on its own stretch of the vector.
+
+    An operator hook overwrites its result, so a sum needs a second vector. The last entry of the layout is no term but
+    that vector: numbers of the composite itself, as many as `out` has.
+    """
+    last = ints[0] - 1
+    scratch: np.ndarray = _writable(part(last, reals, ints).reals)  # type: ignore[call-arg]
+    call_linear(part(0, reals, ints), vector[ints[2] : ints[3]], out)
+    for k in range(1, last):
+        call_linear(part(k, reals, ints), vector[ints[2 + 6 * k] : ints[3 + 6 * k]], scratch)
+        for j in range(out.size):
+            out[j] += scratch[j]
 
 
 @kernel

@@ -67,9 +67,12 @@ class Loss(Parameterized):
         return out
 
 
-def positive(name: str, owner: object, value: float) -> float:
+def positive(name: str, owner: object, value: Any) -> float:
     """`value` as a float, refused unless it is a positive number."""
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
     if not (np.isfinite(number) and number > 0):
-        raise InputError(f"{name} of {type(owner).__name__} is {value}. It must be a positive number.")
+        raise InputError(f"{name} of {type(owner).__name__} is {value!r}. It must be a positive number.")
     return number

@@ -1,8 +1,22 @@
 """Linear maps F: one file per family. `docs/extending.md` shows how to add one."""
 
 from .base import Operator
-from .difference import FirstDifference
+from .difference import Difference, FirstDifference
+from .graph import GraphDifference
+from .grid import GridDifference
 from .identity import Empty, Identity
 from .matrix import Matrix, as_operator
+from .stack import Stack
 
-__all__ = ["Empty", "FirstDifference", "Identity", "Matrix", "Operator", "as_operator"]
+__all__ = [
+    "Difference",
+    "Empty",
+    "FirstDifference",
+    "GraphDifference",
+    "GridDifference",
+    "Identity",
+    "Matrix",
+    "Operator",
+    "Stack",
+    "as_operator",
+]

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,9 +17,9 @@ from ..parameters import Parameterized
 class Operator(Parameterized):
     """A linear map.
 
-    A subclass gives `n_outputs`, `pack`, `squared_norm` and the hooks `kernel_forward`, `kernel_adjoint`, both
-    `f(vector, reals, ints, out)`. An operator learns its number of inputs either from its own parameters or from the
-    problem that binds it.
+    A subclass gives `n_outputs`, `pack`, `squared_norm`, `matrix` and the hooks `kernel_forward`, `kernel_adjoint`,
+    both `f(vector, reals, ints, out)`. An operator learns its number of inputs either from its own parameters or from
+    the problem that binds it.
     """
 
     kernel_forward: ClassVar[Hook]
@@ -29,21 +30,17 @@ class Operator(Parameterized):
     @property
     def n_inputs(self) -> int:
         """d, the length of x."""
-        if self._n_inputs is None:
+        known = self._own_inputs() if self._n_inputs is None else self._n_inputs
+        if known is None:
             raise InputError(
                 f"{type(self).__name__} does not know the length of x yet. Pass it to a Problem or call bind(d) first."
             )
-        return self._n_inputs
+        return known
 
     @property
     def n_outputs(self) -> int:
         """l, the length of Fx."""
         raise NotImplementedError
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(l, d)."""
-        return self.n_outputs, self.n_inputs
 
     def bind(self, n_inputs: int) -> Self:
         """A copy for vectors of `n_inputs` entries; refuses a length that does not fit."""
@@ -54,12 +51,27 @@ class Operator(Parameterized):
                 "Build F for the columns of X."
             )
         bound = copy.copy(self)
+        if n_inputs != self._n_inputs and known is None:
+            bound._forget()
         bound._n_inputs = n_inputs
         return bound
+
+    def set_params(self, **params: Any) -> Self:
+        """Change constructor arguments by name and return the operator itself, which has to be bound anew."""
+        super().set_params(**params)
+        self._forget()
+        self._n_inputs = None
+        return self
 
     def _own_inputs(self) -> int | None:
         """d where the operator's own parameters fix it."""
         return None
+
+    def _forget(self) -> None:
+        """Drop what was computed for other parameters or another length of x."""
+        for name in list(vars(self)):
+            if isinstance(getattr(type(self), name, None), cached_property):
+                delattr(self, name)
 
     def pack(self) -> tuple[np.ndarray, np.ndarray]:
         """Numbers and integers for the hooks."""
@@ -82,7 +94,7 @@ class Operator(Parameterized):
 
     @property
     def adjoint_term(self) -> Term:
-        """F^T, as kernels take it."""
+        """F^T, as kernels take it. It may hold working memory: make one for each thread."""
         return self.kernel_adjoint.term(*self.pack())
 
     def forward(self, x: Any) -> np.ndarray:
@@ -105,8 +117,25 @@ class Operator(Parameterized):
         if flat.size != inputs:
             raise InputError(
                 f"{type(self).__name__} takes a vector of {inputs} entries here and got {flat.size}. "
-                f"Its shape is {self.shape}."
+                f"It maps {self.n_inputs} coordinates to {self.n_outputs}."
             )
         out = np.empty(outputs)
         apply_linear(term, flat, out)
         return out
+
+
+def factors_of(owner: Operator, weights: Any, count: int, what: str) -> np.ndarray:
+    """A finite number for each of `count` edges or axes (`what`); an empty vector, for no weights, stands for ones."""
+    if weights is None:
+        return np.empty(0)
+    try:
+        factors = np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        factors = np.full(count, np.nan)
+    if factors.shape != (count,):
+        raise InputError(
+            f"weights of {type(owner).__name__} has shape {factors.shape}. Give one number for each of {count} {what}."
+        )
+    if not np.all(np.isfinite(factors)):
+        raise InputError(f"weights of {type(owner).__name__} holds entries that are not finite numbers. Repair them.")
+    return factors

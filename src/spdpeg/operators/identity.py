@@ -25,7 +25,8 @@ class Identity(Operator):
         return sp.csr_array(sp.eye_array(self.n_inputs))
 
     @jit.linear
-    def kernel_forward(vector, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_forward(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         for j in range(out.size):
             out[j] = vector[j]
 
@@ -50,9 +51,11 @@ class Empty(Operator):
         return sp.csr_array((0, self.n_inputs))
 
     @jit.linear
-    def kernel_forward(vector, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_forward(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         pass
 
     @jit.linear
-    def kernel_adjoint(vector, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_adjoint(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         out[:] = 0.0

@@ -1,11 +1,36 @@
 """Penalties r1 and r2: one file per term. `docs/extending.md` shows how to add one."""
 
-from .balls import L1Ball, L2Ball
+from .balls import L1Ball, L2Ball, Simplex
 from .base import Penalty
 from .box import Box, NonNegative
 from .composite import SeparableSum, constrain
+from .elastic_net import ElasticNet
+from .group import GroupL2
+from .huber import HuberL1
 from .l1 import L1
 from .l2 import L2Squared
+from .linf import LInf
+from .margins import Hinge, Quantile
+from .nuclear import Nuclear
 from .zero import Zero
 
-__all__ = ["L1", "Box", "L1Ball", "L2Ball", "L2Squared", "NonNegative", "Penalty", "SeparableSum", "Zero", "constrain"]
+__all__ = [
+    "L1",
+    "Box",
+    "ElasticNet",
+    "GroupL2",
+    "Hinge",
+    "HuberL1",
+    "L1Ball",
+    "L2Ball",
+    "L2Squared",
+    "LInf",
+    "NonNegative",
+    "Nuclear",
+    "Penalty",
+    "Quantile",
+    "SeparableSum",
+    "Simplex",
+    "Zero",
+    "constrain",
+]

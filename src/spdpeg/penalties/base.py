@@ -7,8 +7,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels import jit
-from ..kernels.jit import Hook, Term, as_ints, as_reals
-from ..kernels.vectors import apply_prox, moreau
+from ..kernels.jit import Hook, Term
+from ..kernels.vectors import apply_prox, join, moreau
 from ..parameters import Parameterized
 
 FEASIBLE = 1e-9
@@ -37,7 +37,7 @@ class Penalty(Parameterized):
     """A sum of functions of single coordinates."""
 
     homogeneous: ClassVar[bool] = False
-    """r(s v) = s r(v) for s > 0: norms."""
+    """r(s v) = s r(v) for s > 0: norms and cones."""
 
     indicator: ClassVar[bool] = False
     """Zero on a convex set and infinite outside."""
@@ -85,43 +85,78 @@ class Penalty(Parameterized):
     def _apply(self, make_term: Any, v: Any, step: float) -> np.ndarray:
         point = np.array(v, dtype=float)
         out = np.empty_like(point)
-        apply_prox(make_term(point.size), point.reshape(-1), float(step), out.reshape(-1))
+        apply_prox(make_term(point.size), point.reshape(-1), positive_of(self, "step", step), out.reshape(-1))
         return out
 
 
-def join(terms: list[Term], sizes: list[int]) -> Packed:
-    """Parameters of a hook that calls other terms, each on its own stretch of the vector (see kernels/vectors.py)."""
-    header = [len(terms)]
-    start = real = 0
-    whole = 1 + 6 * len(terms)
-    for term, size in zip(terms, sizes, strict=True):
-        header += [term.address, start, start + size, real, whole, term.ints.size]
-        start += size
-        real += term.reals.size
-        whole += term.ints.size
-    reals = np.concatenate([term.reals for term in terms])
-    return Packed(as_reals(reals), as_ints(np.concatenate([np.array(header), *(term.ints for term in terms)])))
-
-
-def weights_of(owner: Penalty, name: str, value: Any, size: int) -> np.ndarray:
-    """A non-negative weight, as one number for all coordinates or one number for each of `size` coordinates."""
-    weight = np.asarray(value, dtype=float)
-    if weight.ndim > 1 or (weight.ndim == 1 and weight.size not in (1, size)):
+def numbers_of(owner: Penalty, name: str, value: Any) -> np.ndarray:
+    """`value` as an array of floats; refuses what is not made of numbers."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
         raise InputError(
-            f"{name} of {type(owner).__name__} has shape {weight.shape} but acts on {size} coordinates. "
+            f"{name} of {type(owner).__name__} is {value!r}. Give one number or a vector of numbers."
+        ) from None
+
+
+def vector_of(owner: Penalty, name: str, value: Any, size: int, what: str = "coordinates") -> np.ndarray:
+    """One number for all, or one number for each of `size` coordinates (or groups); 1 or `size` entries."""
+    vector = numbers_of(owner, name, value)
+    if vector.ndim > 1 or vector.size not in (1, size):
+        raise InputError(
+            f"{name} of {type(owner).__name__} has shape {vector.shape} but acts on {size} {what}. "
             f"Give one number or a vector of {size}."
         )
+    return vector.reshape(-1)
+
+
+def weights_of(owner: Penalty, name: str, value: Any, size: int, what: str = "coordinates") -> np.ndarray:
+    """A non-negative weight, as one number for all coordinates (or groups) or one number for each."""
+    weight = vector_of(owner, name, value, size, what)
     if not np.all(np.isfinite(weight)) or np.any(weight < 0):
-        raise InputError(f"{name} of {type(owner).__name__} must be finite and non-negative; 0 leaves a coordinate free.")
-    return weight.reshape(-1)
+        raise InputError(
+            f"{name} of {type(owner).__name__} has negative, NaN or infinite entries. "
+            "Give finite weights of at least 0; 0 leaves a coordinate free."
+        )
+    return weight
 
 
-def radius_of(owner: Penalty, value: Any) -> float:
-    """A positive finite radius."""
-    radius = float(value)
-    if not (math.isfinite(radius) and radius > 0):
-        raise InputError(f"radius of {type(owner).__name__} is {value}. It must be a positive number.")
-    return radius
+def weight_of(owner: Penalty, name: str, value: Any) -> np.ndarray:
+    """One non-negative weight, for a penalty that has no other."""
+    return weights_of(owner, name, value, 1, "norm")
+
+
+def positive_of(owner: object, name: str, value: Any) -> float:
+    """A positive finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise InputError(f"{name} of {type(owner).__name__} is {value!r}. It must be a positive number.")
+    return number
+
+
+def in_dual_domain(u: Any, lower: Any, upper: Any) -> bool:
+    """Whether lower <= u <= upper up to rounding: relative to the interval, absolute where it is the single point 0.
+
+    An absolute slack elsewhere would call points feasible that exceed a small weight many times over.
+    """
+    width = np.asarray(upper) - np.asarray(lower)
+    slack = FEASIBLE * np.where(width > 0, width, 1.0)
+    return bool(np.all((u >= lower - slack) & (u <= upper + slack)))
+
+
+def norm(v: np.ndarray) -> float:
+    """The Euclidean norm; safe from overflow."""
+    largest = float(np.max(np.abs(v), initial=0.0))
+    return largest * float(np.linalg.norm(v / largest)) if 0.0 < largest < np.inf else largest
+
+
+def half_square(v: np.ndarray, weight: Any = 1.0) -> float:
+    """Half the sum of weight_j v_j^2; infinite, without a warning, where it overflows."""
+    with np.errstate(over="ignore"):
+        return 0.5 * float(np.sum(weight * v * v))
 
 
 def no_parameters() -> Packed:

@@ -6,11 +6,18 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels import jit
-from .base import FEASIBLE, Packed, Penalty
+from .base import FEASIBLE, Packed, Penalty, numbers_of, vector_of
 
 
 class Box(Penalty):
-    """The set lower <= v <= upper; each bound is one number or one per coordinate, infinite where there is none."""
+    """The set lower <= v <= upper; each bound is one number or one per coordinate, infinite where there is none.
+
+    Examples
+    --------
+    >>> from spdpeg import penalties
+    >>> penalties.Box(lower=-1.0, upper=[1.0, 2.0, 3.0]).prox([5.0, 5.0, -5.0]).tolist()
+    [1.0, 2.0, -1.0]
+    """
 
     separable = True
     indicator = True
@@ -19,29 +26,32 @@ class Box(Penalty):
         self.lower = lower
         self.upper = upper
 
+    @property
+    def homogeneous(self) -> bool:  # type: ignore[override]
+        bounds = [numbers_of(self, "lower", self.lower), numbers_of(self, "upper", self.upper)]
+        return all(bool(np.all((bound == 0.0) | np.isinf(bound))) for bound in bounds)
+
     def value(self, v: np.ndarray) -> float:
         slack = FEASIBLE * (1.0 + np.abs(v))
         inside = np.all(v >= np.asarray(self.lower) - slack) and np.all(v <= np.asarray(self.upper) + slack)
         return 0.0 if inside else np.inf
 
     def conjugate(self, u: np.ndarray) -> float:
-        # Coordinates with u = 0 are left out: there an infinite bound costs nothing.
-        up, down = u > 0, u < 0
-        lower, upper = np.broadcast_to(self.lower, u.shape), np.broadcast_to(self.upper, u.shape)
-        return float(u[up] @ upper[up] + u[down] @ lower[down])
+        bound = np.where(u > 0, self.upper, self.lower)
+        # Against an infinite bound u must be 0, which it is only up to rounding.
+        counts = (u != 0.0) & ~(np.isinf(bound) & (np.abs(u) <= FEASIBLE))
+        return float(u[counts] @ bound[counts])
 
     def pack(self, size: int) -> Packed:
-        bounds = [np.asarray(self.lower, dtype=float), np.asarray(self.upper, dtype=float)]
-        for name, bound in zip(("lower", "upper"), bounds, strict=True):
-            if bound.ndim > 1 or bound.size not in (1, size):
-                raise InputError(
-                    f"{name} of {type(self).__name__} has shape {bound.shape} but acts on {size} coordinates. "
-                    f"Give one number or a vector of {size}."
-                )
-        lower, upper = np.broadcast_arrays(*bounds)
-        if not np.all(lower <= upper):
-            raise InputError(f"{type(self).__name__} has a lower bound above its upper bound (or NaN). Swap or repair them.")
-        return Packed(np.concatenate([lower.reshape(-1), upper.reshape(-1)]), jit.NONE)
+        lower, upper = np.broadcast_arrays(
+            vector_of(self, "lower", self.lower, size), vector_of(self, "upper", self.upper, size)
+        )
+        if not np.all((lower <= upper) & (lower < np.inf) & (upper > -np.inf)):
+            raise InputError(
+                f"{type(self).__name__} is empty: a lower bound is NaN, infinite or above its upper bound. "
+                "Swap or repair the bounds."
+            )
+        return Packed(np.concatenate([lower, upper]), jit.NONE)
 
     @jit.prox
     def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
@@ -53,6 +63,17 @@ class Box(Penalty):
             size = point.size
             for j in range(size):
                 out[j] = min(max(point[j], reals[j]), reals[size + j])
+
+    @jit.prox
+    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+        if reals.size == 2:
+            lower, upper = step * reals[0], step * reals[1]
+            for j in range(point.size):
+                out[j] = point[j] - min(max(point[j], lower), upper)
+        else:
+            size = point.size
+            for j in range(size):
+                out[j] = point[j] - min(max(point[j], step * reals[j]), step * reals[size + j])
 
 
 class NonNegative(Box):

@@ -1,17 +1,20 @@
 """Penalties made of penalties: blocks side by side, and a penalty on a convex set."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import Term
-from ..kernels.vectors import blockwise, in_turn
-from .base import Packed, Penalty, join
-from .box import Box
+from ..kernels.vectors import blockwise, in_turn, join
+from .balls import L1Ball, L2Ball
+from .base import Packed, Penalty
+from .elastic_net import ElasticNet
 from .l1 import L1
 from .l2 import L2Squared
+from .linf import LInf
 from .zero import Zero
 
 
@@ -23,6 +26,13 @@ class SeparableSum(Penalty):
     parts : sequence of Penalty
     sizes : sequence of int
         Lengths of the blocks.
+
+    Examples
+    --------
+    >>> from spdpeg import penalties
+    >>> both = penalties.SeparableSum([penalties.L1(1.0), penalties.NonNegative()], sizes=[2, 1])
+    >>> both.prox([3.0, -3.0, -3.0]).tolist()
+    [2.0, -2.0, 0.0]
     """
 
     kernel_prox = blockwise
@@ -40,6 +50,10 @@ class SeparableSum(Penalty):
         return all(part.homogeneous for part in self.parts)
 
     @property
+    def indicator(self) -> bool:  # type: ignore[override]
+        return all(part.indicator for part in self.parts)
+
+    @property
     def finite(self) -> bool:
         return all(part.finite for part in self.parts)
 
@@ -54,23 +68,28 @@ class SeparableSum(Penalty):
         return sum(part.conjugate(block) for part, block in self._blocks(u))
 
     def pack(self, size: int) -> Packed:
-        return self._pack(size, [part.prox_term(n) for part, n in self._checked(size)])
+        self._check(size)
+        terms = [part.prox_term(n) for part, n in zip(self.parts, self.sizes, strict=True)]
+        return Packed(*join(terms, list(self.sizes)))
 
     def dual_prox_term(self, size: int) -> Term:
-        return blockwise.term(*self._pack(size, [part.dual_prox_term(n) for part, n in self._checked(size)]))
+        self._check(size)
+        terms = [part.dual_prox_term(n) for part, n in zip(self.parts, self.sizes, strict=True)]
+        return blockwise.term(*join(terms, list(self.sizes)))
 
-    def _pack(self, size: int, terms: list[Term]) -> Packed:
-        return join(terms, list(self.sizes))
-
-    def _checked(self, size: int) -> list[tuple[Penalty, int]]:
-        if len(self.parts) != len(self.sizes) or not self.parts:
-            raise InputError(f"SeparableSum has {len(self.parts)} parts and {len(self.sizes)} sizes. Give one size each.")
-        if sum(self.sizes) != size:
+    def _check(self, size: int) -> None:
+        if len(self.parts) != len(self.sizes) or not len(self.parts):
             raise InputError(
-                f"The blocks of SeparableSum add up to {sum(self.sizes)} coordinates but the vector has {size}. "
-                "Give the length of each block in `sizes`."
+                f"SeparableSum has {len(self.parts)} parts and {len(self.sizes)} sizes. Give one size each."
             )
-        return list(zip(self.parts, self.sizes, strict=True))
+        for part in self.parts:
+            if not isinstance(part, Penalty):
+                raise InputError(f"A part of SeparableSum is {part!r}. Give penalties, such as penalties.L1(0.01).")
+        if not all(isinstance(n, Integral) and n >= 0 for n in self.sizes) or sum(self.sizes) != size:
+            raise InputError(
+                f"The blocks of SeparableSum have sizes {list(self.sizes)} but the vector has {size} coordinates. "
+                "Give the length of each block in `sizes`; together they make up the vector."
+            )
 
     def _blocks(self, v: np.ndarray) -> list[tuple[Penalty, np.ndarray]]:
         return list(zip(self.parts, np.split(v, np.cumsum(self.sizes)[:-1]), strict=True))
@@ -93,6 +112,14 @@ class Constrained(Penalty):
         return self.penalty.separable and self.domain.separable
 
     @property
+    def homogeneous(self) -> bool:  # type: ignore[override]
+        return self.penalty.homogeneous and self.domain.homogeneous
+
+    @property
+    def indicator(self) -> bool:  # type: ignore[override]
+        return self.penalty.indicator
+
+    @property
     def finite(self) -> bool:
         return False
 
@@ -103,19 +130,34 @@ class Constrained(Penalty):
     def value(self, v: np.ndarray) -> float:
         return self.penalty.value(v) + self.domain.value(v)
 
+    def conjugate(self, u: np.ndarray) -> float:
+        if self.penalty.homogeneous and self.domain.value(np.zeros_like(u)) == 0.0:
+            # The distance, in the gauge of the set, from u to the subgradients at 0; prox is what sticks out of them.
+            return self.domain.conjugate(self.penalty.prox(u))
+        if isinstance(self.penalty, L2Squared) and self.penalty.strong_convexity > 0.0:
+            best = self.domain.prox(u / self.penalty.weight)
+            return float(u @ best) - self.penalty.value(best)
+        raise UnsupportedError(
+            f"The conjugate of {self.penalty!r} on {self.domain!r} has no closed form here. "
+            "Use a norm with a set around 0, or ridge, or leave the set out."
+        )
+
     def pack(self, size: int) -> Packed:
-        return join([self.penalty.prox_term(size), self.domain.prox_term(size)], [size, 0])
+        if not self.penalty.finite and np.isinf(self.value(self.domain.prox(self.penalty.prox(np.zeros(size))))):
+            raise InputError(
+                f"{self.penalty!r} and {self.domain!r} have no point in common. Widen one of them: x must satisfy both."
+            )
+        return Packed(*join([self.penalty.prox_term(size), self.domain.prox_term(size)], [size, 0]))
 
 
 def constrain(penalty: Penalty, domain: Any) -> Penalty:
     """The penalty on the set `domain`, or a refusal where no closed form is exact.
 
-    The prox of the sum is the projection of the penalty's prox if (a) the penalty is separable and the set a box, (b)
-    the penalty is ridge with one weight, (c) the penalty is a norm and the set a centred Euclidean ball (Yu, 2013), (d)
-    both are l1 with one weight; a zero penalty goes with any set.
+    The prox of the sum is the projection of the penalty's prox if (a) the penalty and the set are separable, (b) the
+    penalty is ridge with one weight, (c) the penalty is a norm and the set a centred Euclidean ball (Yu, 2013), (d) the
+    penalty is the l1 or the max norm and the set an l1 ball. A ridge with one weight on top, as in the elastic net,
+    changes nothing in (c) and (d). A zero penalty goes with any set.
     """
-    from .balls import L1Ball, L2Ball
-
     if domain is None:
         return penalty
     if not isinstance(domain, Penalty) or not domain.indicator:
@@ -124,15 +166,22 @@ def constrain(penalty: Penalty, domain: Any) -> Penalty:
         )
     if isinstance(penalty, Zero):
         return domain
-    exact = (
-        (penalty.separable and isinstance(domain, Box))
-        or (isinstance(penalty, L2Squared) and np.size(penalty.weight) == 1)
-        or (penalty.homogeneous and isinstance(domain, L2Ball))
-        or (isinstance(penalty, L1) and np.size(penalty.weight) == 1 and isinstance(domain, L1Ball))
-    )
-    if not exact:
+    if not _projects_exactly(penalty, domain):
         raise UnsupportedError(
-            f"The prox of {penalty!r} on {domain!r} has no closed form here. Use a Box (with any separable penalty), an "
-            "L2Ball (with any norm) or ridge with one weight, or move the set into r2 with F = Identity."
+            f"The prox of {penalty!r} on {domain!r} has no closed form here. Use a Box (with any separable penalty), "
+            "an L2Ball (with any norm), an L1Ball (with L1 or LInf) or ridge with one weight, or move the set into r2 "
+            "with F = Identity."
         )
     return Constrained(penalty, domain)
+
+
+def _projects_exactly(penalty: Penalty, domain: Penalty) -> bool:
+    if penalty.separable and domain.separable:
+        return True
+    if isinstance(penalty, L2Squared):
+        return np.size(penalty.weight) == 1
+    if isinstance(penalty, ElasticNet):
+        return np.size(penalty.l2) == 1 and _projects_exactly(L1(penalty.l1), domain)
+    if isinstance(domain, L2Ball):
+        return penalty.homogeneous
+    return isinstance(domain, L1Ball) and isinstance(penalty, L1 | LInf)

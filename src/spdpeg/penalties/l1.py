@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import jit
-from .base import FEASIBLE, Packed, Penalty, weights_of
+from .base import Packed, Penalty, in_dual_domain, weights_of
 
 
 class L1(Penalty):
@@ -31,7 +31,7 @@ class L1(Penalty):
 
     def conjugate(self, u: np.ndarray) -> float:
         weight = np.asarray(self.weight)
-        return 0.0 if np.all(np.abs(u) <= weight + FEASIBLE * (1.0 + weight)) else np.inf
+        return 0.0 if in_dual_domain(u, -weight, weight) else np.inf
 
     def pack(self, size: int) -> Packed:
         return Packed(weights_of(self, "weight", self.weight, size), jit.NONE)

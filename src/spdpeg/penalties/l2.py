@@ -5,11 +5,20 @@ from typing import Any
 import numpy as np
 
 from ..kernels import jit
-from .base import Packed, Penalty, weights_of
+from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
 
 
 class L2Squared(Penalty):
-    """Half the sum of weight_j v_j^2: ridge. Strongly convex with modulus min_j weight_j."""
+    """Half the sum of weight_j v_j^2: ridge. Strongly convex with modulus min_j weight_j.
+
+    `weight` is one number or one per coordinate; 0 leaves a coordinate free.
+
+    Examples
+    --------
+    >>> from spdpeg import penalties
+    >>> penalties.L2Squared(1.0).prox([3.0, -0.5], step=1.0).tolist()
+    [1.5, -0.25]
+    """
 
     separable = True
 
@@ -21,14 +30,12 @@ class L2Squared(Penalty):
         return float(np.min(self.weight))
 
     def value(self, v: np.ndarray) -> float:
-        return 0.5 * float(np.sum(np.asarray(self.weight) * np.square(v)))
+        return half_square(v, self.weight)
 
     def conjugate(self, u: np.ndarray) -> float:
-        weight = np.broadcast_to(np.asarray(self.weight, dtype=float), np.shape(u))
+        weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
         free = weight == 0.0
-        if np.any(u[free] != 0.0):
-            return np.inf
-        return 0.5 * float(np.sum(np.square(u[~free]) / weight[~free]))
+        return half_square(u[~free], 1.0 / weight[~free]) if in_dual_domain(u[free], 0.0, 0.0) else np.inf
 
     def pack(self, size: int) -> Packed:
         return Packed(weights_of(self, "weight", self.weight, size), jit.NONE)
@@ -42,3 +49,13 @@ class L2Squared(Penalty):
         else:
             for j in range(point.size):
                 out[j] = point[j] / (1.0 + step * reals[j])
+
+    @jit.prox
+    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+        if reals.size == 1:
+            shrink = reals[0] / (reals[0] + step)
+            for j in range(point.size):
+                out[j] = shrink * point[j]
+        else:
+            for j in range(point.size):
+                out[j] = point[j] * (reals[j] / (reals[j] + step))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
-from .base import FEASIBLE, Packed, Penalty, no_parameters
+from .base import Packed, Penalty, in_dual_domain, no_parameters
 
 
 class Zero(Penalty):
@@ -16,7 +16,7 @@ class Zero(Penalty):
         return 0.0
 
     def conjugate(self, u: np.ndarray) -> float:
-        return 0.0 if np.all(np.abs(u) <= FEASIBLE) else np.inf
+        return 0.0 if in_dual_domain(u, 0.0, 0.0) else np.inf
 
     def pack(self, size: int) -> Packed:
         return no_parameters()

@@ -132,7 +132,8 @@ def _new_state(
     start = np.zeros(problem.n_features) if x0 is None else np.array(x0, dtype=float)
     if start.shape != (problem.n_features,) or not np.all(np.isfinite(start)):
         raise InputError(
-            f"x0 has shape {start.shape} or holds NaN or infinite entries. It must be {problem.n_features} finite numbers."
+            f"x0 has shape {start.shape} or holds NaN or infinite entries. "
+            f"It must be {problem.n_features} finite numbers."
         )
     numbers, vectors = rule.start(problem, batch_size, start)
     return State(rule.name, {**parameters, "batch_size": batch_size}, seed, numbers=numbers, vectors=vectors)
@@ -147,18 +148,17 @@ def _resumed(problem: Problem, rule: Solver, batch_size: int, state: State, para
             f"The state was made by {state.solver} with {state.parameters}, not by {rule.name} with {wanted}. "
             "Resume with the same solver and parameters."
         )
-    shapes = state.vectors["x"].size, state.vectors["y"].size
-    if shapes != (problem.n_features, problem.F.n_outputs):
+    sizes = state.vectors["x"].size, state.vectors["y"].size
+    needed = problem.n_features, rule.dual_size(problem)
+    if sizes != needed:
         raise StateError(
-            f"The state belongs to a problem with {shapes[0]} coordinates and {shapes[1]} rows of F; this one has "
-            f"{problem.n_features} and {problem.F.n_outputs}. Resume with the same problem."
+            f"The state has {sizes[0]} coordinates and {sizes[1]} dual variables; this problem has {needed[0]} and "
+            f"{needed[1]}. Resume with the same problem."
         )
     return state.copy()
 
 
-def _both(
-    show: Callable[[Progress], Any], callback: Callable[[Progress], Any] | None
-) -> Callable[[Progress], Any]:
+def _both(show: Callable[[Progress], Any], callback: Callable[[Progress], Any] | None) -> Callable[[Progress], Any]:
     def call(progress: Progress) -> Any:
         show(progress)
         return callback(progress) if callback is not None else None

@@ -1,6 +1,10 @@
 """Weights of the running average x~ <- x~ + theta_k (x_k - x~): O(1) memory, theta_0 = 1."""
 
+from collections.abc import Callable
+
 import numpy as np
+
+from ..errors import InputError
 
 
 def uniform(k: np.ndarray) -> np.ndarray:
@@ -8,6 +12,26 @@ def uniform(k: np.ndarray) -> np.ndarray:
     return 1.0 / (k + 1.0)
 
 
+def linear(k: np.ndarray) -> np.ndarray:
+    """Iterate k weighs k + 1."""
+    return 2.0 / (k + 2.0)
+
+
+def last(k: np.ndarray) -> np.ndarray:
+    """No average: the last iterate."""
+    return np.ones_like(k)
+
+
 def increasing(k: np.ndarray) -> np.ndarray:
     """Iterate k weighs 2(k+3) / ((t+1)(t+6)) after iteration t: the weights of SPDPEG-SC2, which sum to one."""
     return 2.0 * (k + 3.0) / ((k + 1.0) * (k + 6.0))
+
+
+RULES = {"uniform": uniform, "linear": linear, "increasing": increasing, "last": last}
+
+
+def rule(name: str) -> Callable[[np.ndarray], np.ndarray]:
+    """The averaging rule called `name`."""
+    if name not in RULES:
+        raise InputError(f"averaging is {name!r}. Choose one of {', '.join(RULES)}.")
+    return RULES[name]

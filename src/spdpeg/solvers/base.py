@@ -1,6 +1,7 @@
 """What a solver is: a rule that starts a state, moves it forward and reads the solution off it."""
 
-from typing import Any, ClassVar, NamedTuple
+import math
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -32,19 +33,39 @@ class Solver(Parameterized):
     needs: ClassVar[str]
     """What the problem must offer, in words."""
     rate: ClassVar[str]
-    batches_per_step: ClassVar[int]
+    batches_per_step: ClassVar[int] = 1
+    deterministic: ClassVar[bool] = False
+    """Every batch is the whole data set."""
+    finite_sum: ClassVar[bool] = False
+    """Needs rows that can be read again: no stream."""
 
     sampling: str = "auto"
 
     def check(self, problem: Problem) -> None:
         """Refuse a problem that the method does not cover, naming the part and an alternative."""
 
-    def start(self, problem: Problem, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def dual_size(self, problem: Problem) -> int:
+        """Length of the dual variable that the state keeps."""
+        return problem.F.n_outputs
+
+    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+        """Work that is due before the next step, such as a snapshot; returns the number of rows it read."""
+        return 0
+
+    def steps_ahead(self, state: State) -> float:
+        """Steps until `prepare` has work to do again."""
+        return math.inf
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Constants and vectors of a new state."""
         raise NotImplementedError
 
-    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
-        """Do `steps` iterations on the rows `order` of `block`, in place."""
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> int | None:
+        """Do `steps` iterations on the rows `order` of `block`, in place; may return how many more rows it read."""
         raise NotImplementedError
 
     def solution(self, problem: Problem, state: State) -> Solution:
@@ -54,7 +75,3 @@ class Solver(Parameterized):
     def step_rule(self, state: State) -> StepRule:
         """The step sizes in use, for messages."""
         return StepRule.from_numbers(state.numbers)
-
-    def description(self) -> dict[str, Any]:
-        """For the table of solvers."""
-        return {"name": self.name, "summary": self.summary, "rate": self.rate, "needs": self.needs}

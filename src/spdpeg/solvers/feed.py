@@ -1,12 +1,14 @@
 """Where the next steps' rows come from: any order from a finite source, order of arrival from a stream."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from ..data import Block, Stream
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 from ..problem import Problem
+from ..result import Status
 from ..state import State
 from . import sampling
 from .base import Solver
@@ -25,40 +27,53 @@ class Portion(NamedTuple):
 class FiniteFeed:
     """Rows drawn by a sampler, without end."""
 
+    ended = Status.MAX_PASSES
+
     def __init__(self, problem: Problem, solver: Solver, state: State, batch_size: int) -> None:
-        assert problem.n_samples is not None
-        if batch_size > problem.n_samples:
-            raise InputError(
-                f"batch_size is {batch_size} but there are {problem.n_samples} rows. Choose at most that many."
-            )
+        n = self.rows_per_pass = problem.block.labels.size
+        if batch_size > n:
+            raise InputError(f"batch_size is {batch_size} but there are {n} rows. Choose at most that many.")
         self.block = problem.block
-        self.rows_per_pass: int | None = problem.n_samples
         self._state = state
         self._batches = solver.batches_per_step
-        self._most = max(1, _ROWS_AT_ONCE // (self._batches * batch_size))
-        self._sampler = sampling.make(
-            solver.sampling, problem.n_samples, batch_size, state.seed, problem.source.on_disk
-        )
+        self._sampler: sampling.Sampler
+        if solver.deterministic:
+            self._sampler, batch_size = sampling.InOrder(n), n
+        else:
+            on_disk = not isinstance(problem.source, Stream) and problem.source.on_disk
+            self._sampler = sampling.make(solver.sampling, n, batch_size, state.seed, on_disk)
+        self.rows_per_step = self._batches * batch_size
 
     def next(self, steps: int) -> Portion | None:
         """Rows for at most `steps` iterations."""
-        steps = min(steps, self._most)
+        steps = min(steps, max(1, _ROWS_AT_ONCE // self.rows_per_step))
         return Portion(self.block, self._sampler.draw(self._state.batches, steps * self._batches), steps)
+
+    def close(self) -> None:
+        """Nothing to give back."""
 
 
 class StreamFeed:
-    """Rows in order of arrival, each read once per traversal."""
+    """Rows in order of arrival, each read once per traversal; at most `passes` traversals."""
 
-    def __init__(self, problem: Problem, solver: Solver, state: State, batch_size: int) -> None:
+    def __init__(self, problem: Problem, solver: Solver, batch_size: int, passes: float | None) -> None:
         assert isinstance(problem.source, Stream)
-        if solver.sampling not in ("auto", "stream"):
-            raise InputError(f"sampling is {solver.sampling!r}, but a stream is read in order of arrival. Leave it out.")
+        if solver.finite_sum or solver.deterministic:
+            raise UnsupportedError(
+                f'{solver.name} must read rows again and a stream shows each once. Use "spdpeg", or write the stream to '
+                "disk first (spdpeg.data.write_csr)."
+            )
+        if solver.sampling != "auto":
+            raise InputError(
+                f"sampling is {solver.sampling!r}, but a stream is read in order of arrival. Leave it out."
+            )
         self.block = problem.block
+        self.ended = Status.STREAM_ENDED
+        self.rows_per_step = solver.batches_per_step * batch_size
         self._problem = problem
         self._stream = problem.source
-        self._rows_per_step = solver.batches_per_step * batch_size
+        self._traversals = math.inf if passes is None else math.ceil(passes)
         self._used = self._size = 0
-        self.traversals = 0
 
     @property
     def rows_per_pass(self) -> int | None:
@@ -66,29 +81,44 @@ class StreamFeed:
         return self._stream.rows_per_traversal
 
     def next(self, steps: int) -> Portion | None:
-        """Rows for at most `steps` iterations; None when the stream has ended for good."""
+        """Rows for at most `steps` iterations; None when there are no more."""
         if self._used == self._size and not self._load():
             return None
-        steps = min(steps, (self._size - self._used) // self._rows_per_step, max(1, _ROWS_AT_ONCE // self._rows_per_step))
-        stop = self._used + steps * self._rows_per_step
-        order = np.arange(self._used, stop)
-        self._used = stop
-        return Portion(self.block, order, steps)
+        here = (self._size - self._used) // self.rows_per_step
+        steps = min(steps, here, max(1, _ROWS_AT_ONCE // self.rows_per_step))
+        start, self._used = self._used, self._used + steps * self.rows_per_step
+        return Portion(self.block, np.arange(start, self._used), steps)
+
+    def close(self) -> None:
+        """Give the rows that were not used back to the stream, for the run that goes on from here."""
+        if self._used < self._size:
+            self._stream.give_back(self._chunk, self._used)
 
     def _load(self) -> bool:
-        chunk = self._stream.take(self._rows_per_step)
-        if chunk is None and self._stream.restartable:
-            self._stream.restart()
-            chunk = self._stream.take(self._rows_per_step)
+        chunk = self._stream.take(self.rows_per_step)
         if chunk is None:
-            return False
+            self._traversals -= 1
+            if not self._stream.restartable:
+                return False
+            self._stream.restart()
+            if self._traversals <= 0:
+                self.ended = Status.MAX_PASSES
+                return False
+            chunk = self._stream.take(self.rows_per_step)
+            if chunk is None:
+                return False
+        self._chunk = chunk
         self.block = self._problem.encode(*chunk)
         self._problem.check_block(self.block)
         self._used, self._size = 0, self.block.labels.size
         return True
 
 
-def make(problem: Problem, solver: Solver, state: State, batch_size: int) -> FiniteFeed | StreamFeed:
+Feed = FiniteFeed | StreamFeed
+
+
+def make(problem: Problem, solver: Solver, state: State, batch_size: int, passes: float | None) -> Feed:
     """The feed that fits the problem's source."""
-    kind = StreamFeed if isinstance(problem.source, Stream) else FiniteFeed
-    return kind(problem, solver, state, batch_size)
+    if isinstance(problem.source, Stream):
+        return StreamFeed(problem, solver, batch_size, passes)
+    return FiniteFeed(problem, solver, state, batch_size)

@@ -103,33 +103,33 @@ def run(
     callback: Callable[[Progress], Any] | None,
 ) -> Result:
     """Move `state` forward until a budget is used up, `tol` is met, or something asks to stop."""
-    batch_size = int(state.parameters["batch_size"])
     clock = _Clock(state.seconds)
     terms = problem.terms()
-    source = feed.make(problem, solver, state, batch_size)
-    rows_per_step = solver.batches_per_step * batch_size
+    source = feed.make(problem, solver, state, int(state.parameters["batch_size"]), budget.passes)
+    rows_per_step = source.rows_per_step
     recorder = _Recorder(problem, solver, source, clock, tol)
     cadence = _cadence(problem, budget, record_every)
     last_iteration = math.inf if budget.iterations is None else state.iterations + budget.iterations
     deadline = math.inf if budget.seconds is None else state.seconds + budget.seconds
-    if budget.passes is not None and source.rows_per_pass is not None:
-        state.allowance = max(state.allowance, float(state.rows)) + budget.passes * source.rows_per_pass
-        last_row = state.allowance
-    else:
-        last_row = math.inf
-    traversals = math.inf if budget.passes is None else budget.passes
+    last_row = math.inf
+    if budget.passes is not None and not isinstance(problem.source, Stream):
+        assert problem.n_samples is not None
+        last_row = state.allowance = max(state.allowance, float(state.rows)) + budget.passes * problem.n_samples
 
     recorder.record(state)
-    slice_steps = 64
+    slice_steps = 64.0
     status: Status | None = None
     with _interruptible() as interrupted:
         while status is None:
+            before = clock.total
+            with clock.running():
+                state.rows += solver.prepare(problem, terms, state)
             next_record = (state.rows // cadence + 1) * cadence
-            room = min(last_row - state.rows, math.ceil((next_record - state.rows) / rows_per_step) * rows_per_step)
-            steps = min(room // rows_per_step, last_iteration - state.iterations, slice_steps)
+            to_record = math.ceil((next_record - state.rows) / rows_per_step)
+            steps = min(to_record, last_iteration - state.iterations, slice_steps, solver.steps_ahead(state))
             if last_row - state.rows < rows_per_step:
                 status = Status.MAX_PASSES
-            elif steps < 1:
+            elif state.iterations >= last_iteration:
                 status = Status.MAX_ITERATIONS
             elif clock.total >= deadline:
                 status = Status.MAX_SECONDS
@@ -138,27 +138,25 @@ def run(
             if status is not None:
                 break
 
-            before = clock.total
             with clock.running():
-                portion = source.next(int(steps))
+                portion = source.next(int(min(steps, (last_row - state.rows) // rows_per_step)))
                 if portion is not None:
-                    solver.advance(problem, terms, state, portion.block, portion.order, portion.steps)
+                    extra = solver.advance(problem, terms, state, portion.block, portion.order, portion.steps)
             if portion is None:
-                status = Status.STREAM_ENDED
+                status = source.ended
                 break
             state.iterations += portion.steps
             state.batches += portion.steps * solver.batches_per_step
-            state.rows += portion.steps * rows_per_step
+            state.rows += portion.steps * rows_per_step + (extra or 0)
             state.seconds = clock.total
             pace = (clock.total - before) / portion.steps
-            slice_steps = int(min(4 * slice_steps, max(1, _SLICE_SECONDS / max(pace, 1e-9))))
+            slice_steps = min(4 * slice_steps, max(1.0, _SLICE_SECONDS / max(pace, 1e-9)))
             _require_finite(solver, state)
-            if source.rows_per_pass is not None and math.isinf(last_row):
-                last_row = traversals * source.rows_per_pass
             if state.rows >= next_record:
                 status = recorder.record(state, callback)
+    source.close()
     if recorder.iterations[-1] != state.iterations:
-        recorder.record(state, None if status is Status.CALLBACK else callback)
+        status = Status.TOLERANCE if recorder.record(state, callback) is Status.TOLERANCE else status
     if status is not Status.MAX_PASSES:
         state.allowance = float(state.rows)
     return recorder.result(state, status)
@@ -191,7 +189,11 @@ class _Recorder:
                 return Status.TOLERANCE
         if callback is not None:
             progress = Progress(
-                self._passes(state.rows), state.iterations, self.seconds[-1], self.objective[-1], self.violation[-1],
+                self._passes(state.rows),
+                state.iterations,
+                self.seconds[-1],
+                self.objective[-1],
+                self.violation[-1],
                 solution.x,
             )
             if callback(progress):

@@ -4,21 +4,64 @@ Notation: y = -lambda, so that y lies in the subdifferential of r2 at the optimu
 identity y_bar = prox_{rho r2*}(y + rho F x) carries the same information and is always dual feasible.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..data import Block
-from ..kernels.jit import call_linear, call_prox, call_scalar, inner, kernel, prefetch
+from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel, prefetch
 from ..kernels.rows import add_row, expect_row, row_dot, weight_of
 from ..problem import Terms
 
 
+class Estimator(NamedTuple):
+    """How a batch becomes a gradient: mean + weight * (average over the batch of (slope_i - table_i) a_i).
+
+    `table` holds a slope per row and `mean` the gradient they add up to; both are empty for the plain stochastic
+    gradient. With `memory` = 1/N the table follows the rows as they are read (SAG: weight = batch/N, SAGA: weight = 1);
+    with `memory` = 0 it stays what a snapshot made it (SVRG).
+    """
+
+    weight: float
+    memory: float
+    table: np.ndarray
+    mean: np.ndarray
+
+
+def plain() -> Estimator:
+    """The stochastic gradient as it is; the full gradient if a batch is the whole data set."""
+    return Estimator(1.0, 0.0, np.empty(0), np.empty(0))
+
+
 @inner
-def descend(block: Block, order: np.ndarray, step: float, derivative, at: np.ndarray, out: np.ndarray) -> None:  # type: ignore[no-untyped-def]
-    """out -= step * (mean gradient of the rows in `order` at the point `at`); `out` may not be `at`."""
+def descend(
+    block: Block,
+    order: np.ndarray,
+    step: float,
+    derivative: Term,
+    estimator: Estimator,
+    at: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """out -= step * (estimate of the gradient at the point `at` from the rows in `order`)."""
+    for j in range(estimator.mean.size):
+        out[j] -= step * estimator.mean[j]
     for k in range(order.size):
         i = order[k]
         slope = weight_of(block.weights, i) * call_scalar(derivative, row_dot(block.rows, i, at), block.labels[i])
-        add_row(block.rows, i, -step * slope / order.size, out)
+        change = slope - estimator.table[i] if estimator.table.size else slope
+        add_row(block.rows, i, -step * estimator.weight * change / order.size, out)
+        if estimator.memory > 0.0:
+            add_row(block.rows, i, estimator.memory * change, estimator.mean)
+            estimator.table[i] = slope
+
+
+@inner
+def expect(block: Block, order: np.ndarray, start: int, stop: int) -> None:
+    """The rows at these places of `order` come next."""
+    for k in range(start, min(stop, order.size)):
+        expect_row(block.rows, order[k])
+        prefetch(block.labels, order[k])
 
 
 @kernel
@@ -30,6 +73,7 @@ def extragradient(
     thetas: np.ndarray,
     rho: float,
     terms: Terms,
+    estimator: Estimator,
     x: np.ndarray,
     y: np.ndarray,
     x_average: np.ndarray,
@@ -56,9 +100,7 @@ def extragradient(
         c, theta = steps[k], thetas[k]
         first = order[2 * k * batch : (2 * k + 1) * batch]
         second = order[(2 * k + 1) * batch : (2 * k + 2) * batch]
-        for i in range((2 * k + 2) * batch, min((2 * k + 4) * batch, order.size)):
-            expect_row(block.rows, order[i])
-            prefetch(block.labels, order[i])
+        expect(block, order, (2 * k + 2) * batch, (2 * k + 4) * batch)
 
         call_linear(terms.forward, x, Fx)
         for i in range(y.size):
@@ -68,13 +110,13 @@ def extragradient(
         call_linear(terms.adjoint, y, back)
         for j in range(x.size):
             ahead[j] = x[j] - c * back[j]
-        descend(block, first, c, terms.derivative, x, ahead)
+        descend(block, first, c, terms.derivative, estimator, x, ahead)
         call_prox(terms.prox1, ahead, c, x_bar)
 
         call_linear(terms.adjoint, y_bar, back)
         for j in range(x.size):
             ahead[j] = x[j] - c * back[j]
-        descend(block, second, c, terms.derivative, x_bar, ahead)
+        descend(block, second, c, terms.derivative, estimator, x_bar, ahead)
         call_prox(terms.prox1, ahead, c, x)
 
         for i in range(y.size):
@@ -86,3 +128,159 @@ def extragradient(
             y_average[i] += theta * (y_bar[i] - y_average[i])
         for j in range(x.size):
             x_average[j] += theta * (x_bar[j] - x_average[j])
+
+
+@kernel
+def linearized(
+    block: Block,
+    order: np.ndarray,
+    batch: int,
+    steps: np.ndarray,
+    thetas: np.ndarray,
+    rho: float,
+    lead_x: float,
+    lead_y: float,
+    averaged: int,
+    terms: Terms,
+    estimator: Estimator,
+    x: np.ndarray,
+    y: np.ndarray,
+    Fx_before: np.ndarray,
+    x_average: np.ndarray,
+    z_average: np.ndarray,
+    y_average: np.ndarray,
+    x_mean: np.ndarray,
+    y_next: np.ndarray,
+    ahead: np.ndarray,
+    back: np.ndarray,
+    Fx: np.ndarray,
+    Fx_ahead: np.ndarray,
+) -> None:
+    """`steps.size` iterations of linearized ADMM: one product with F, one with F^T, one batch each.
+
+    y <- y+ = prox_{rho r2*}(y + rho F (x + lead_x (x - x_before)))
+    x <- prox_{c r1}(x - c (gradient estimate at x + F^T (y+ + lead_y (y+ - y))))
+
+    lead_x = 1, lead_y = 0 is ADMM with the z-step first, lead_x = 0, lead_y = 1 with the x-step first (both are
+    Condat-Vu), lead_x = lead_y = 0 is Arrow-Hurwicz. Averages of x, of z and of y; `x_mean`, unless empty, is the plain
+    mean of x over these steps and the `averaged` ones before them.
+    """
+    inverse_rho = 1.0 / rho
+    for k in range(steps.size):
+        c, theta = steps[k], thetas[k]
+        expect(block, order, (k + 1) * batch, (k + 2) * batch)
+
+        call_linear(terms.forward, x, Fx)
+        for i in range(y.size):
+            Fx_ahead[i] = Fx[i] + lead_x * (Fx[i] - Fx_before[i])
+        for i in range(y.size):
+            Fx_before[i] = y[i] + rho * Fx_ahead[i]
+        call_prox(terms.dual_prox2, Fx_before, rho, y_next)
+        for i in range(y.size):
+            z_average[i] += theta * (Fx_ahead[i] + (y[i] - y_next[i]) * inverse_rho - z_average[i])
+        for i in range(y.size):
+            Fx_ahead[i] = y_next[i] + lead_y * (y_next[i] - y[i])
+        for i in range(y.size):
+            y[i] = y_next[i]
+            Fx_before[i] = Fx[i]
+        for i in range(y.size):
+            y_average[i] += theta * (y_next[i] - y_average[i])
+
+        call_linear(terms.adjoint, Fx_ahead, back)
+        for j in range(x.size):
+            ahead[j] = x[j] - c * back[j]
+        descend(block, order[k * batch : (k + 1) * batch], c, terms.derivative, estimator, x, ahead)
+        call_prox(terms.prox1, ahead, c, x)
+        for j in range(x.size):
+            x_average[j] += theta * (x[j] - x_average[j])
+        for j in range(x_mean.size):
+            x_mean[j] += (x[j] - x_mean[j]) / (averaged + k + 1)
+
+
+@kernel
+def condat_vu(
+    block: Block,
+    order: np.ndarray,
+    batch: int,
+    steps: np.ndarray,
+    rho: float,
+    relaxation: float,
+    terms: Terms,
+    estimator: Estimator,
+    x: np.ndarray,
+    y: np.ndarray,
+    z: np.ndarray,
+    ahead: np.ndarray,
+    back: np.ndarray,
+    x_next: np.ndarray,
+    y_next: np.ndarray,
+    y_ahead: np.ndarray,
+) -> None:
+    """`steps.size` iterations of Condat-Vu, relaxed; a batch of all rows makes the gradient exact.
+
+    x+ = prox_{c r1}(x - c (grad l(x) + F^T y)),  y+ = prox_{rho r2*}(y + rho F (2 x+ - x)),
+    (x, y) <- (x, y) + relaxation ((x+, y+) - (x, y))
+    """
+    for k in range(steps.size):
+        c = steps[k]
+        call_linear(terms.adjoint, y, back)
+        for j in range(x.size):
+            ahead[j] = x[j] - c * back[j]
+        descend(block, order[k * batch : (k + 1) * batch], c, terms.derivative, estimator, x, ahead)
+        call_prox(terms.prox1, ahead, c, x_next)
+        for j in range(x.size):
+            ahead[j] = 2.0 * x_next[j] - x[j]
+        call_linear(terms.forward, ahead, z)
+        for i in range(y.size):
+            y_ahead[i] = y[i] + rho * z[i]
+        call_prox(terms.dual_prox2, y_ahead, rho, y_next)
+        for i in range(y.size):
+            z[i] += (y[i] - y_next[i]) / rho
+        for i in range(y.size):
+            y[i] += relaxation * (y_next[i] - y[i])
+        for j in range(x.size):
+            x[j] += relaxation * (x_next[j] - x[j])
+
+
+@kernel
+def pd3o(
+    block: Block,
+    order: np.ndarray,
+    batch: int,
+    steps: np.ndarray,
+    rho: float,
+    terms: Terms,
+    estimator: Estimator,
+    x: np.ndarray,
+    q: np.ndarray,
+    y: np.ndarray,
+    z: np.ndarray,
+    back: np.ndarray,
+    ahead: np.ndarray,
+    h: np.ndarray,
+    y_next: np.ndarray,
+    y_ahead: np.ndarray,
+) -> None:
+    """`steps.size` iterations of PD3O; `back` holds F^T y from step to step.
+
+    x = prox_{c r1}(q),  h = x - c grad l(x),  y <- prox_{rho r2*}(y + rho F (x + h - q - c F^T y)),  q = h - c F^T y
+    """
+    for k in range(steps.size):
+        c = steps[k]
+        call_prox(terms.prox1, q, c, x)
+        for j in range(x.size):
+            h[j] = x[j]
+        descend(block, order[k * batch : (k + 1) * batch], c, terms.derivative, estimator, x, h)
+        for j in range(x.size):
+            ahead[j] = x[j] + h[j] - q[j] - c * back[j]
+        call_linear(terms.forward, ahead, z)
+        for i in range(y.size):
+            y_ahead[i] = y[i] + rho * z[i]
+        call_prox(terms.dual_prox2, y_ahead, rho, y_next)
+        for i in range(y.size):
+            z[i] += (y[i] - y_next[i]) / rho
+        for i in range(y.size):
+            y[i] = y_next[i]
+        call_linear(terms.adjoint, y, back)
+        for j in range(x.size):
+            q[j] = h[j] - c * back[j]

@@ -96,7 +96,21 @@ class Reshuffled:
         return self._rows, offset
 
 
-Sampler = Independent | Reshuffled
+class InOrder:
+    """Every row once, in order: the batches of deterministic methods."""
+
+    def __init__(self, n_samples: int) -> None:
+        self.n_samples = n_samples
+        self._rows = np.arange(n_samples)
+
+    def draw(self, first: int, count: int) -> np.ndarray:
+        """`count` times all rows."""
+        if self._rows.size != count * self.n_samples:
+            self._rows = np.tile(np.arange(self.n_samples), count)
+        return self._rows
+
+
+Sampler = Independent | Reshuffled | InOrder
 
 CHOICES = ("auto", "independent", "reshuffled", "blocks")
 

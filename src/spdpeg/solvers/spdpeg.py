@@ -5,26 +5,19 @@ optimization, Neurocomputing 273 (2018). docs/spdpeg.md lists where the printed 
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
-from ..data import Block
 from ..errors import InputError, UnsupportedError
-from ..problem import Problem, Terms
-from ..state import State
+from ..problem import Problem
 from . import averaging
-from .base import Solution, Solver
-from .primal_dual import extragradient
-from .steps import StepRule, extragradient_limit
+from .extragradient import Extragradient
+from .steps import StepRule, extragradient_limit, noise_scale
 
 MODES = ("default", "paper")
 
-_MARGIN = 3.0
-"""A classifier's margins at the solution are about this large: sets the scale of the distance to travel."""
 
-
-class SPDPEG(Solver):
+class SPDPEG(Extragradient):
     """SPDPEG for convex problems: c_k = 1 / (kappa sqrt(k+1) + L~), uniform average, O(1/sqrt(t)).
 
     Each iteration reads two independent batches: one for the gradient at x, one for the gradient at x_bar.
@@ -53,7 +46,6 @@ class SPDPEG(Solver):
     summary = "stochastic primal-dual proximal extragradient, convex regime"
     rate = "O(1/sqrt(t))"
     needs = "smooth loss; any r1, r2, F; finite sum or stream"
-    batches_per_step = 2
 
     def __init__(
         self,
@@ -80,49 +72,6 @@ class SPDPEG(Solver):
         for name, value in (("kappa", kappa), ("mu_loss", mu_loss)):
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise InputError(f"{name} is {value}. It must be a number of at least 0.")
-
-    def start(self, problem: Problem, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        rule, rho = self._steps(problem, batch_size)
-        d, m = problem.n_features, problem.F.n_outputs
-        vectors = {"x": x0.copy(), "y": np.zeros(m)}
-        vectors |= {name: np.zeros(d) for name in ("x_average", "x_bar", "ahead", "back")}
-        vectors |= {name: np.zeros(m) for name in ("z_average", "y_average", "y_bar", "Fx", "Fx_bar")}
-        vectors["x_average"][:] = x0
-        vectors["z_average"][:] = problem.F.forward(x0)
-        return {"rho": rho, **rule.to_numbers()}, vectors
-
-    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
-        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
-        v = state.vectors
-        extragradient(
-            block,
-            order,
-            order.size // (2 * steps),
-            self.step_rule(state)(k),
-            self._thetas(k),
-            state.numbers["rho"],
-            terms,
-            v["x"],
-            v["y"],
-            v["x_average"],
-            v["z_average"],
-            v["y_average"],
-            v["x_bar"],
-            v["y_bar"],
-            v["ahead"],
-            v["back"],
-            v["Fx"],
-            v["Fx_bar"],
-        )
-
-    def solution(self, problem: Problem, state: State) -> Solution:
-        v = state.vectors
-        return Solution(v["x_average"].copy(), v["x"].copy(), v["z_average"].copy(), -v["y_average"])
-
-    # ---------------------------------------------------------------------------------------------- step sizes
-
-    def _thetas(self, k: np.ndarray) -> np.ndarray:
-        return averaging.uniform(k)
 
     def _steps(self, problem: Problem, batch_size: int) -> tuple[StepRule, float]:
         L = self._lipschitz(problem)
@@ -217,21 +166,3 @@ class SPDPEGSC2(SPDPEGSC1):
 
     def _regime(self, problem: Problem, batch_size: int) -> dict[str, float]:
         return {"slope": self._modulus(problem) / 4.0, "shift": 2.0}
-
-
-def noise_scale(problem: Problem) -> float:
-    """kappa = sigma / D: gradient noise at 0 over a guess of the distance to the solution.
-
-    The guess is the norm of x at which margins reach the size of the labels (regression) or of 3 (classification):
-    size * sqrt(d) / rms |a_i|. For logistic regression this is mean |a_i|^2 / (6 sqrt(d)).
-    """
-    statistics = problem.statistics
-    if statistics.mean_square == 0.0:
-        return 0.0
-    size = _MARGIN if problem.loss.binary else _spread(problem.block.labels)
-    distance = size * math.sqrt(problem.n_features / statistics.mean_square)
-    return math.sqrt(statistics.mean_noise) / distance
-
-
-def _spread(labels: Any) -> float:
-    return float(np.std(labels)) or float(np.max(np.abs(labels))) or 1.0

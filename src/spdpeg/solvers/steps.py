@@ -6,6 +6,11 @@ from typing import Self
 
 import numpy as np
 
+from ..problem import Problem
+
+_MARGIN = 3.0
+"""A classifier's margins at the solution are about this large: sets the scale of the distance to travel."""
+
 
 @dataclass(frozen=True)
 class StepRule:
@@ -55,8 +60,32 @@ class StepRule:
 
 
 def extragradient_limit(lipschitz: float, coupling: float) -> float:
-    """The largest c with c L + sqrt(c s) <= 1, where s = rho |F|^2: the stability limit of a primal-dual extragradient step."""
+    """The largest c with c L + sqrt(c s) <= 1, s = rho |F|^2: the stability limit of a primal-dual extragradient step."""
     if lipschitz == 0.0:
         return 1.0 / coupling if coupling > 0.0 else math.inf
     # The textbook root (sqrt(s + 4L) - sqrt(s)) / (2L) cancels for s >> L; this form does not.
     return (2.0 / (math.sqrt(coupling) + math.sqrt(coupling + 4.0 * lipschitz))) ** 2
+
+
+def noise_scale(problem: Problem) -> float:
+    """kappa = sigma / D: gradient noise at 0 over a guess of the distance to the solution.
+
+    For logistic regression this is mean |a_i|^2 / (6 sqrt(d)).
+    """
+    return math.sqrt(problem.statistics.mean_noise) / distance_scale(problem)
+
+
+def distance_scale(problem: Problem) -> float:
+    """A guess of |x*|: the norm at which margins reach the size of the labels (regression) or of 3 (classification).
+
+    That is size * sqrt(d) / rms |a_i|; 1 if there is nothing to go by.
+    """
+    square = problem.statistics.mean_square
+    if square == 0.0:
+        return 1.0
+    size = _MARGIN if problem.loss.binary else _spread(problem.block.labels)
+    return size * math.sqrt(problem.n_features / square)
+
+
+def _spread(labels: np.ndarray) -> float:
+    return float(np.std(labels)) or float(np.max(np.abs(labels))) or 1.0

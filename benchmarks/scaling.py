@@ -1,0 +1,120 @@
+"""How the cost grows with the number of rows N, the dimension d and the entries of F.
+
+Each size grows over two decades, twice: once with everything the step touches inside the processor's second-level cache,
+once with it far outside every cache. A range that starts inside and ends outside would show the speed of memory rather
+than the cost of the method, so no line is fitted across the two. Inside, the range starts where the part of the step that
+grows outweighs the part that does not.
+
+Steps are those of the compiled kernel, in batches of one row; rows are visited in random order. The largest dimension
+needs 10 GB of memory; the whole takes about four minutes.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from common import (
+    Verdicts,
+    fused_logistic,
+    graph_guided_logistic,
+    interleaved,
+    new_state,
+    random_rows,
+    seconds,
+    show,
+    show_setting,
+    slope,
+    stepper,
+)
+
+import spdpeg
+
+REPEATS = 5
+MEASURED_SECONDS = 0.1
+
+
+class Range(NamedTuple):
+    """What grows, where, and by how much."""
+
+    what: str
+    place: str
+    sizes: tuple[int, ...]
+    unit: str
+    problem: Callable[[int], spdpeg.Problem]
+
+
+def labels(n: int) -> np.ndarray:
+    """Half -1, half +1."""
+    return np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+
+
+def with_rows(n: int) -> spdpeg.Problem:
+    """n rows of 10 entries among 200 columns, chain F."""
+    return fused_logistic(random_rows(n, 200, 10), labels(n))
+
+
+def with_dimension(d: int) -> spdpeg.Problem:
+    """100 rows of 10 entries among d columns, chain F."""
+    return fused_logistic(random_rows(100, d, 10), labels(100))
+
+
+def with_edges(edges: int, d: int) -> spdpeg.Problem:
+    """100 rows of 10 entries among d columns, and a graph of random edges (two entries of F each) over them."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(d - 1, size=edges, dtype=np.int32)
+    second = first + 1 + (rng.random(edges) * (d - 1 - first)).astype(np.int32)
+    columns = np.stack([first, second], axis=1).reshape(-1)
+    F = sp.csr_array((np.tile([1.0, -1.0], edges), columns, np.arange(0, 2 * edges + 1, 2)), shape=(edges, d))
+    return graph_guided_logistic(random_rows(100, d, 10), labels(100), F)
+
+
+RANGES = (
+    Range("N", "inside the caches", (60, 200, 600, 2_000, 6_000), "pass", with_rows),
+    Range("N", "outside", (200_000, 600_000, 2_000_000, 6_000_000, 20_000_000), "pass", with_rows),
+    Range("d", "inside the caches", (100, 300, 1_000, 3_000, 10_000), "step", with_dimension),
+    Range("d", "outside", (1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000), "step", with_dimension),
+    Range("edges", "inside the caches", (100, 300, 1_000, 3_000, 10_000), "step", lambda m: with_edges(m, 100)),
+    Range("edges", "outside", (200_000, 600_000, 2_000_000, 6_000_000, 20_000_000), "step", lambda m: with_edges(m, 100)),
+)
+
+
+def timer(problem: spdpeg.Problem, unit: str) -> Callable[[], float]:
+    """A function that measures the seconds of one pass or of one step."""
+    assert problem.n_samples is not None
+    step = stepper(problem, new_state(problem))
+    n = problem.n_samples
+    rows = n if unit == "pass" else 2
+    order = np.random.default_rng(0).integers(n, size=max(rows, 4))
+    step(order)
+    once = seconds(lambda: step(order)) * rows / order.size
+    times = max(1, round(MEASURED_SECONDS / once))
+    order = np.random.default_rng(0).integers(n, size=times * rows)
+    return lambda: seconds(lambda: step(order)) / times
+
+
+def measure(grown: Range, verdicts: Verdicts) -> list[tuple[str, str, int, float]]:
+    """Time each size and judge the slope. Small problems take turns; large ones would not fit in memory together."""
+    if grown.place == "outside":
+        times = [interleaved({"": timer(grown.problem(size), grown.unit)}, REPEATS)[""] for size in grown.sizes]
+    else:
+        medians = interleaved({str(size): timer(grown.problem(size), grown.unit) for size in grown.sizes}, REPEATS)
+        times = list(medians.values())
+    verdicts.at_most(f"slope of time per {grown.unit} in {grown.what}, {grown.place}", 1.1, slope(grown.sizes, times))
+    return [
+        (grown.what, grown.place, size, f"{1e6 * t:.4g} us per {grown.unit}", 1e9 * t / size)
+        for size, t in zip(grown.sizes, times, strict=True)
+    ]
+
+
+def main() -> None:
+    """Measure the six ranges."""
+    show_setting()
+    verdicts = Verdicts()
+    rows = [row for grown in RANGES for row in measure(grown, verdicts)]
+    show("Time against size (generated data)", ("what grows", "where", "size", "time", "ns per unit of size"), rows)
+    verdicts.show()
+
+
+if __name__ == "__main__":
+    main()

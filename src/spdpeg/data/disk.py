@@ -1,0 +1,206 @@
+"""Data sets in a directory: written chunk by chunk, read through memory maps.
+
+A directory holds .npy files, which NumPy opens by itself too, and manifest.json, which is written last: without it the
+set is not complete.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+from .base import as_source, values_of
+from .csr import CSR
+from .dense import Dense
+from .stream import Chunk, Stream
+
+_MANIFEST = "manifest.json"
+
+_HEADER = 128
+"""Bytes before the numbers in a .npy file: enough for any shape, so that the header can be written at the end."""
+
+_ENTRIES_AT_ONCE = 10_000_000
+"""A matrix is written in pieces of at most that many entries, zeros counted."""
+
+
+def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
+    """Write a sparse data set to `directory`, keeping no more than one chunk in memory.
+
+    Parameters
+    ----------
+    directory : path
+        Made if need be; a set that is there is replaced once the new one is complete.
+    chunks : matrix, source, stream, or iterable or callable as for `Stream`
+        A matrix is written without labels. Chunks (X, y) bring labels, which must be numbers; weights are refused. The
+        first chunk decides between float64 and float32.
+    """
+    with _Writer(Path(directory), "csr") as writer:
+        writer.append("indptr", np.zeros(1, dtype=np.int64))
+        entries = 0
+        for X, y, weights in _pieces(chunks):
+            rows = CSR.from_scipy(sp.csr_array(X)).rows
+            writer.columns = rows.width
+            writer.append("values", rows.values)
+            writer.append("indices", rows.indices.astype(np.int32 if rows.width < 2**31 else np.int64, copy=False))
+            writer.append("indptr", rows.indptr[1:] + np.int64(entries))
+            writer.append_labels(y, weights)
+            entries += rows.values.size
+
+
+def write_dense(directory: str | os.PathLike[str], chunks: Any) -> None:
+    """Write a dense data set to `directory`, one chunk in memory at a time; parameters as for `write_csr`."""
+    with _Writer(Path(directory), "dense") as writer:
+        for X, y, weights in _pieces(chunks):
+            values = values_of(X.toarray() if sp.issparse(X) else X)
+            writer.columns = values.shape[1]
+            writer.append("values", values)
+            writer.append_labels(y, weights)
+
+
+def open_csr(directory: str | os.PathLike[str]) -> tuple[CSR, np.ndarray | None]:
+    """The rows and labels (None if there are none) that `write_csr` wrote, memory-mapped and read-only.
+
+    The indices are read once, to make sure that they are sound.
+    """
+    columns, arrays = _read(Path(directory), "csr", ("values", "indices", "indptr"))
+    return CSR(arrays["values"], arrays["indices"], arrays["indptr"], columns), arrays.get("labels")
+
+
+def open_dense(directory: str | os.PathLike[str]) -> tuple[Dense, np.ndarray | None]:
+    """The rows and labels (None if there are none) that `write_dense` wrote, memory-mapped and read-only."""
+    _, arrays = _read(Path(directory), "dense", ("values",))
+    return Dense(arrays["values"]), arrays.get("labels")
+
+
+def _pieces(chunks: Any) -> Iterator[Chunk | tuple[Any, None, None]]:
+    """The chunks of a stream, or consecutive rows of a matrix."""
+    source = as_source(chunks)
+    if isinstance(source, Stream):
+        source.peek()
+        while (chunk := source.take(1)) is not None:
+            yield chunk
+        return
+    values, indices, indptr, width = source.rows
+    step = max(1, _ENTRIES_AT_ONCE // width)
+    for start in range(0, source.n_samples, step):
+        stop = min(start + step, source.n_samples)
+        if isinstance(source, Dense):
+            yield values[start * width : stop * width].reshape(-1, width), None, None
+        else:
+            first, last = indptr[start], indptr[stop]
+            rows = values[first:last], indices[first:last], indptr[start : stop + 1] - first
+            yield sp.csr_array(rows, shape=(stop - start, width)), None, None
+
+
+class _Column:
+    """A .npy file that grows at its end; the first array fixes its type and width."""
+
+    def __init__(self, path: Path, first: np.ndarray) -> None:
+        self.path, self.dtype, self.shape = path, first.dtype, (0, *first.shape[1:])
+        self._file = path.open("wb")
+        self._file.write(bytes(_HEADER))
+
+    def append(self, array: np.ndarray) -> None:
+        if not np.can_cast(array.dtype, self.dtype):
+            raise InputError(
+                f"A chunk holds {array.dtype} numbers after chunks of {self.dtype}. Convert all chunks to one type."
+            )
+        np.ascontiguousarray(array, dtype=self.dtype).tofile(self._file)
+        self.shape = (self.shape[0] + array.shape[0], *self.shape[1:])
+
+    def close(self) -> None:
+        header = repr({"descr": self.dtype.str, "fortran_order": False, "shape": self.shape}).ljust(_HEADER - 11) + "\n"
+        self._file.seek(0)
+        self._file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+        self._file.close()
+
+
+class _Writer:
+    """Writes under temporary names; when all went well the files get their own names and the manifest is added."""
+
+    def __init__(self, directory: Path, kind: str) -> None:
+        self.columns = 0
+        self._directory, self._kind = directory, kind
+        self._arrays: dict[str, _Column] = {}
+
+    def __enter__(self) -> Self:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def append(self, name: str, array: np.ndarray) -> None:
+        """Put `array` at the end of the file called `name`."""
+        if name not in self._arrays:
+            self._arrays[name] = _Column(self._directory / f"{name}.npy.part", array)
+        self._arrays[name].append(array)
+
+    def append_labels(self, y: np.ndarray | None, weights: np.ndarray | None) -> None:
+        """Labels of a chunk, if it has any."""
+        if weights is not None:
+            raise InputError("A chunk has weights, which are not kept on disk. Save them apart as sample_weight.")
+        if y is None:
+            return
+        if y.dtype.kind not in "biuf":
+            raise InputError(f"A chunk has labels of type {y.dtype}. Encode the classes as numbers first.")
+        self.append("labels", y.astype(np.float64))
+
+    def __exit__(self, failure: type[BaseException] | None, *_: Any) -> None:
+        for array in self._arrays.values():
+            array.close()
+        if failure is not None:
+            for array in self._arrays.values():
+                array.path.unlink()
+            return
+        manifest = self._directory / _MANIFEST
+        manifest.unlink(missing_ok=True)
+        (self._directory / "labels.npy").unlink(missing_ok=True)
+        for array in self._arrays.values():
+            array.path.replace(array.path.with_suffix(""))
+        arrays = {name: [array.dtype.str, *array.shape] for name, array in self._arrays.items()}
+        part = manifest.with_suffix(".part")
+        part.write_text(
+            json.dumps({"format": _format(self._kind), "columns": self.columns, "arrays": arrays}, indent=1)
+        )
+        part.replace(manifest)
+
+
+def _format(kind: str) -> str:
+    return f"spdpeg {kind} 1"
+
+
+def _read(directory: Path, kind: str, needed: tuple[str, ...]) -> tuple[int, dict[str, np.ndarray]]:
+    """Number of columns, and the arrays, memory-mapped."""
+    try:
+        manifest = json.loads((directory / _MANIFEST).read_text())
+        written, columns, arrays = manifest["format"], int(manifest["columns"]), manifest["arrays"]
+        described = {name: (str(dtype), tuple(map(int, shape))) for name, (dtype, *shape) in arrays.items()}
+    except OSError as error:
+        raise InputError(
+            f"{directory} holds no complete data set: {_MANIFEST} cannot be read ({error.strerror}). "
+            f"Write the set with data.write_{kind}."
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{directory / _MANIFEST} is damaged. Write the data set anew.") from None
+    if written != _format(kind):
+        raise InputError(f"{directory} holds a data set of format {written!r}, not {_format(kind)!r}. Open it as such.")
+    if not described.keys() >= set(needed):
+        raise InputError(f"{directory / _MANIFEST} is damaged. Write the data set anew.")
+    return columns, {name: _mapped(directory / f"{name}.npy", *numbers) for name, numbers in described.items()}
+
+
+def _mapped(path: Path, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        array: np.memmap[Any, Any] = np.load(path, mmap_mode="r")
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{path} is missing or damaged ({error}). Write the data set anew.") from None
+    size = path.stat().st_size
+    if array.dtype.str != dtype or array.shape != shape or array.offset + array.nbytes != size:
+        raise InputError(
+            f"{path} holds {array.dtype.str} numbers of shape {array.shape} in {size} bytes, which does not fit the "
+            f"manifest's {dtype} and {shape}. Write the data set anew."
+        )
+    return array

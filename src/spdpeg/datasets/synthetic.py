@@ -1,0 +1,113 @@
+"""Generators: the same seed gives the same data."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+
+TASKS = ("classification", "regression")
+
+
+class Sample(NamedTuple):
+    """Rows, labels and the coefficients they were drawn from; unpacks as `X, y, truth`."""
+
+    X: np.ndarray
+    y: np.ndarray
+    truth: np.ndarray
+
+
+def piecewise_constant(
+    n_samples: int = 1000,
+    n_features: int = 100,
+    *,
+    n_pieces: int = 8,
+    task: str = "classification",
+    noise: float = 1.0,
+    seed: int = 0,
+) -> Sample:
+    """Coefficients that are constant on `n_pieces` stretches of a chain, every other stretch being zero.
+
+    Rows are standard normal. For classification, labels are -1 or +1 with logistic odds: the margin <a, truth> divided
+    by `noise` is their log-odds. For regression, y = <a, truth> + noise * standard normal.
+
+    Examples
+    --------
+    >>> from spdpeg import datasets
+    >>> X, y, truth = datasets.piecewise_constant(200, 30, n_pieces=5, seed=1)
+    >>> X.shape, sorted(set(y)), int((truth[1:] != truth[:-1]).sum())
+    ((200, 30), [-1.0, 1.0], 4)
+    """
+    _check_counts(n_samples=n_samples, n_features=n_features, n_pieces=n_pieces)
+    if n_pieces > n_features:
+        raise InputError(
+            f"n_pieces is {n_pieces} but there are {n_features} features. Ask for at most that many pieces."
+        )
+    rng = _generator(seed)
+    cuts = np.sort(rng.choice(np.arange(1, n_features), n_pieces - 1, replace=False))
+    lengths = np.diff(cuts, prepend=0, append=n_features)
+    truth = np.repeat(_levels(rng, n_pieces), lengths)
+    return _draw(rng, n_samples, truth, task, noise)
+
+
+def clustered_graph(
+    n_samples: int = 1000,
+    n_features: int = 100,
+    *,
+    n_clusters: int = 8,
+    task: str = "classification",
+    noise: float = 1.0,
+    seed: int = 0,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients that are equal within clusters of features, and the graph that says which features belong together.
+
+    Returns X, y, truth and `edges`, an array of pairs of feature numbers. Features are assigned to clusters at random;
+    each cluster is joined by two random trees, so no edge leaves a cluster. Rows and labels as in `piecewise_constant`;
+    every other cluster has coefficient zero.
+    """
+    _check_counts(n_samples=n_samples, n_features=n_features, n_clusters=n_clusters)
+    if n_clusters > n_features:
+        raise InputError(f"n_clusters is {n_clusters} but there are {n_features} features. Ask for at most that many.")
+    rng = _generator(seed)
+    shuffled = rng.permutation(n_features)
+    levels = _levels(rng, n_clusters)
+    truth = np.empty(n_features)
+    edges: set[tuple[int, int]] = set()
+    for level, members in zip(levels, np.array_split(shuffled, n_clusters), strict=True):
+        truth[members] = level
+        for k in range(1, members.size):
+            for other in (members[rng.integers(k)], members[rng.integers(k)]):
+                edges.add((int(min(members[k], other)), int(max(members[k], other))))
+    pairs = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
+    return *_draw(rng, n_samples, truth, task, noise), pairs
+
+
+def _generator(seed: int) -> np.random.Generator:
+    if int(seed) != seed or seed < 0:
+        raise InputError(f"seed is {seed}. It must be a whole number of at least 0.")
+    return np.random.default_rng(seed)
+
+
+def _levels(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Zero and plus or minus [0.5, 1.5] in turn."""
+    sizes: np.ndarray = rng.uniform(0.5, 1.5, count) * rng.choice([-1.0, 1.0], count)
+    sizes[::2] = 0.0
+    return sizes
+
+
+def _draw(rng: np.random.Generator, n_samples: int, truth: np.ndarray, task: str, noise: float) -> Sample:
+    if task not in TASKS:
+        raise InputError(f"task is {task!r}. Choose one of {', '.join(TASKS)}.")
+    if not (np.isfinite(noise) and noise > 0):
+        raise InputError(f"noise is {noise}. It must be a positive number.")
+    X = rng.standard_normal((n_samples, truth.size))
+    margins = X @ truth
+    if task == "regression":
+        return Sample(X, margins + noise * rng.standard_normal(n_samples), truth)
+    return Sample(X, np.where(margins + noise * rng.logistic(size=n_samples) > 0, 1.0, -1.0), truth)
+
+
+def _check_counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if int(count) != count or count < 1:
+            raise InputError(f"{name} is {count}. It must be a whole number of at least 1.")

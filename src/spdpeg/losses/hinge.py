@@ -1,0 +1,75 @@
+"""Smooth relatives of the hinge loss. The hinge itself has a corner and is a penalty: `spdpeg.penalties.Hinge`."""
+
+import numpy as np
+
+from ..kernels import jit
+from .base import Loss, positive
+
+
+class SquaredHinge(Loss):
+    """max(0, 1 - b t)^2 / 2 for labels b of two classes: the L2 support vector machine."""
+
+    binary = True
+
+    @property
+    def curvature(self) -> float:
+        return 1.0
+
+    @jit.scalar
+    def kernel_value(t, b, reals, ints):  # type: ignore[no-untyped-def]
+        lack = max(1.0 - b * t, 0.0)
+        return 0.5 * lack * lack
+
+    @jit.scalar
+    def kernel_derivative(t, b, reals, ints):  # type: ignore[no-untyped-def]
+        return -b * max(1.0 - b * t, 0.0)
+
+    @jit.scalar
+    def kernel_conjugate(u, b, reals, ints):  # type: ignore[no-untyped-def]
+        return u * (0.5 * u + b) if b * u <= 0.0 else np.inf
+
+
+class SmoothedHinge(Loss):
+    """The hinge max(0, 1 - b t) with its corner rounded over 1 - width < b t < 1, for labels b of two classes.
+
+    With m = 1 - b t it is 0 for m <= 0, m^2 / (2 width) up to m = width, and m - width / 2 beyond. It lies below the
+    hinge by at most width / 2.
+
+    Parameters
+    ----------
+    width : float
+        Curvature is at most 1 / width.
+
+    Examples
+    --------
+    >>> from spdpeg import losses
+    >>> losses.SmoothedHinge(width=0.5).value([2.0, 1.0, 0.0], 1.0).tolist()
+    [0.0, 0.0, 0.75]
+    """
+
+    binary = True
+    bounded_slope = True
+
+    def __init__(self, width: float = 1.0) -> None:
+        self.width = width
+
+    @property
+    def curvature(self) -> float:
+        return 1.0 / positive("width", self, self.width)
+
+    def pack(self) -> np.ndarray:
+        return np.array([positive("width", self, self.width)])
+
+    @jit.scalar
+    def kernel_value(t, b, reals, ints):  # type: ignore[no-untyped-def]
+        lack = max(1.0 - b * t, 0.0)
+        slope = min(lack / reals[0], 1.0)
+        return slope * (lack - 0.5 * reals[0] * slope)
+
+    @jit.scalar
+    def kernel_derivative(t, b, reals, ints):  # type: ignore[no-untyped-def]
+        return -b * min(max((1.0 - b * t) / reals[0], 0.0), 1.0)
+
+    @jit.scalar
+    def kernel_conjugate(u, b, reals, ints):  # type: ignore[no-untyped-def]
+        return u * (0.5 * reals[0] * u + b) if -1.0 <= b * u <= 0.0 else np.inf

@@ -1,0 +1,48 @@
+"""Huber's loss."""
+
+import numpy as np
+
+from ..kernels import jit
+from .base import Loss, positive
+
+
+class Huber(Loss):
+    """r^2 / 2 for residuals r = t - b of at most delta, delta (|r| - delta / 2) beyond: robust least squares.
+
+    Parameters
+    ----------
+    delta : float
+        Size from which a residual counts as an outlier, in the units of the labels.
+
+    Examples
+    --------
+    >>> from spdpeg import losses
+    >>> losses.Huber(delta=1.0).value([0.5, 10.0], 0.0).tolist()
+    [0.125, 9.5]
+    """
+
+    bounded_slope = True
+
+    def __init__(self, delta: float = 1.0) -> None:
+        self.delta = delta
+
+    @property
+    def curvature(self) -> float:
+        return 1.0
+
+    def pack(self) -> np.ndarray:
+        return np.array([positive("delta", self, self.delta)])
+
+    @jit.scalar
+    def kernel_value(t, b, reals, ints):  # type: ignore[no-untyped-def]
+        residual = t - b
+        slope = min(max(residual, -reals[0]), reals[0])
+        return slope * (residual - 0.5 * slope)
+
+    @jit.scalar
+    def kernel_derivative(t, b, reals, ints):  # type: ignore[no-untyped-def]
+        return min(max(t - b, -reals[0]), reals[0])
+
+    @jit.scalar
+    def kernel_conjugate(u, b, reals, ints):  # type: ignore[no-untyped-def]
+        return u * (0.5 * u + b) if abs(u) <= reals[0] else np.inf

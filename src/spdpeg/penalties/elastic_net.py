@@ -1,0 +1,86 @@
+"""The l1 norm and ridge together."""
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import jit
+from ..kernels.jit import inner
+from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
+
+
+@inner
+def _shrunk(v: float, limit: float, shrink: float) -> float:
+    """shrink times the soft threshold of v: the prox."""
+    return shrink * (v - min(max(v, -limit), limit))
+
+
+@inner
+def _clipped(v: float, limit: float, slope: float) -> float:
+    """v up to `limit`, rising with `slope` beyond: the prox of the conjugate."""
+    inside = min(max(v, -limit), limit)
+    return inside + slope * (v - inside)
+
+
+class ElasticNet(Penalty):
+    """Sum of l1_j |v_j| + l2_j v_j^2 / 2: few non-zero entries, correlated ones kept together.
+
+    Strongly convex with modulus min_j l2_j. `l1` and `l2` are one number or one per coordinate each; 0 switches a term
+    off.
+
+    Examples
+    --------
+    >>> from spdpeg import penalties
+    >>> penalties.ElasticNet(l1=1.0, l2=1.0).prox([3.0, -0.5, -2.0]).tolist()
+    [1.0, 0.0, -0.5]
+    """
+
+    separable = True
+
+    def __init__(self, l1: Any = 1.0, l2: Any = 1.0) -> None:
+        self.l1 = l1
+        self.l2 = l2
+
+    @property
+    def homogeneous(self) -> bool:  # type: ignore[override]
+        return not np.any(self.l2)
+
+    @property
+    def strong_convexity(self) -> float:
+        return float(np.min(self.l2))
+
+    def value(self, v: np.ndarray) -> float:
+        return float(np.sum(np.asarray(self.l1) * np.abs(v))) + half_square(v, self.l2)
+
+    def conjugate(self, u: np.ndarray) -> float:
+        l1, l2 = (np.broadcast_to(np.asarray(weight, dtype=float), u.shape) for weight in (self.l1, self.l2))
+        bent = l2 > 0.0
+        if not in_dual_domain(u[~bent], -l1[~bent], l1[~bent]):
+            return np.inf
+        return half_square(np.maximum(np.abs(u[bent]) - l1[bent], 0.0), 1.0 / l2[bent])
+
+    def pack(self, size: int) -> Packed:
+        l1, l2 = np.broadcast_arrays(weights_of(self, "l1", self.l1, size), weights_of(self, "l2", self.l2, size))
+        return Packed(np.concatenate([l1, l2]), jit.NONE)
+
+    @jit.prox
+    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+        size = point.size
+        if reals.size == 2:
+            limit, shrink = step * reals[0], 1.0 / (1.0 + step * reals[1])
+            for j in range(size):
+                out[j] = _shrunk(point[j], limit, shrink)
+        else:
+            for j in range(size):
+                out[j] = _shrunk(point[j], step * reals[j], 1.0 / (1.0 + step * reals[size + j]))
+
+    @jit.prox
+    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+        size = point.size
+        if reals.size == 2:
+            limit, slope = reals[0], reals[1] / (step + reals[1])
+            for j in range(size):
+                out[j] = _clipped(point[j], limit, slope)
+        else:
+            for j in range(size):
+                out[j] = _clipped(point[j], reals[j], reals[size + j] / (step + reals[size + j]))

@@ -1,0 +1,70 @@
+"""The l1 norm with its corner rounded."""
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import jit
+from .base import Packed, Penalty, half_square, in_dual_domain, positive_of, weights_of
+
+
+class HuberL1(Penalty):
+    """Sum of weight_j h(v_j) with h(t) = t^2 / (2 delta) for |t| <= delta and |t| - delta / 2 beyond.
+
+    Like the l1 norm for large entries, like ridge for small ones: small differences are smoothed, jumps survive.
+
+    Parameters
+    ----------
+    weight : float or array
+        One number or one per coordinate; 0 leaves a coordinate free.
+    delta : float
+        Where the parabola goes over into the line.
+    """
+
+    separable = True
+
+    def __init__(self, weight: Any = 1.0, delta: float = 1.0) -> None:
+        self.weight = weight
+        self.delta = delta
+
+    def value(self, v: np.ndarray) -> float:
+        near = np.clip(v, -self.delta, self.delta)
+        return float(np.sum(np.asarray(self.weight) * (near / self.delta) * (v - 0.5 * near)))
+
+    def conjugate(self, u: np.ndarray) -> float:
+        weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
+        if not in_dual_domain(u, -weight, weight):
+            return np.inf
+        used = weight > 0.0
+        return half_square(u[used], self.delta / weight[used])
+
+    def pack(self, size: int) -> Packed:
+        delta = positive_of(self, "delta", self.delta)
+        return Packed(np.concatenate([weights_of(self, "weight", self.weight, size), [delta]]), jit.NONE)
+
+    @jit.prox
+    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+        delta = reals[reals.size - 1]
+        if reals.size == 2:
+            limit = step * reals[0]
+            pull = limit / (delta + limit)
+            for j in range(point.size):
+                out[j] = point[j] - min(max(pull * point[j], -limit), limit)
+        else:
+            for j in range(point.size):
+                limit = step * reals[j]
+                pull = limit / (delta + limit)
+                out[j] = point[j] - min(max(pull * point[j], -limit), limit)
+
+    @jit.prox
+    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+        spread = step * reals[reals.size - 1]
+        if reals.size == 2:
+            limit = reals[0]
+            shrink = limit / (limit + spread)
+            for j in range(point.size):
+                out[j] = min(max(shrink * point[j], -limit), limit)
+        else:
+            for j in range(point.size):
+                limit = reals[j]
+                out[j] = min(max(limit / (limit + spread) * point[j], -limit), limit)

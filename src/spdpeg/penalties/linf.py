@@ -1,0 +1,38 @@
+"""The largest absolute value."""
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import jit
+from .balls import L1Ball
+from .base import Packed, Penalty, in_dual_domain, weight_of
+
+
+class LInf(Penalty):
+    """weight * max_j |v_j|: many entries of the same largest size.
+
+    Examples
+    --------
+    >>> from spdpeg import penalties
+    >>> penalties.LInf(2.0).prox([3.0, -2.0, 0.5]).tolist()
+    [1.5, -1.5, 0.5]
+    """
+
+    homogeneous = True
+
+    # The conjugate is the indicator of the l1 ball of radius `weight`, so the two hooks change places.
+    kernel_prox = L1Ball.kernel_dual_prox
+    kernel_dual_prox = L1Ball.kernel_prox
+
+    def __init__(self, weight: Any = 1.0) -> None:
+        self.weight = weight
+
+    def value(self, v: np.ndarray) -> float:
+        return float(self.weight * np.max(np.abs(v), initial=0.0))
+
+    def conjugate(self, u: np.ndarray) -> float:
+        return 0.0 if in_dual_domain(np.abs(u).sum(), -self.weight, self.weight) else np.inf
+
+    def pack(self, size: int) -> Packed:
+        return Packed(weight_of(self, "weight", self.weight), jit.NONE)

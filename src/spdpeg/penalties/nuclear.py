@@ -1,0 +1,76 @@
+"""The nuclear norm of a matrix."""
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..kernels import jit
+from .base import Packed, Penalty, in_dual_domain, weight_of
+
+
+class Nuclear(Penalty):
+    """weight times the sum of the singular values of v seen as a matrix: low rank.
+
+    Parameters
+    ----------
+    weight : float
+    shape : tuple of two ints
+        Rows and columns; v holds the matrix row after row.
+
+    Notes
+    -----
+    One prox is one singular value decomposition: rows * columns * min(rows, columns) operations.
+
+    Examples
+    --------
+    >>> from spdpeg import penalties
+    >>> penalties.Nuclear(1.0, shape=(2, 2)).prox([3.0, 0.0, 0.0, 0.5]).round(6).tolist()
+    [2.0, 0.0, 0.0, 0.0]
+    """
+
+    homogeneous = True
+
+    def __init__(self, weight: Any, shape: tuple[int, int]) -> None:
+        self.weight = weight
+        self.shape = shape
+
+    def value(self, v: np.ndarray) -> float:
+        return float(self.weight * np.sum(self._singular_values(v)))
+
+    def conjugate(self, u: np.ndarray) -> float:
+        largest = np.max(self._singular_values(u), initial=0.0)
+        return 0.0 if in_dual_domain(largest, -self.weight, self.weight) else np.inf
+
+    def pack(self, size: int) -> Packed:
+        weight = weight_of(self, "weight", self.weight)
+        shape = np.asarray(self.shape)
+        if shape.shape != (2,) or shape.dtype.kind not in "iu" or np.any(shape < 1) or shape.prod() != size:
+            raise InputError(
+                f"shape of Nuclear is {self.shape!r} but the vector has {size} entries. "
+                "Give (rows, columns) with rows * columns entries."
+            )
+        return Packed(weight, shape)
+
+    def _singular_values(self, v: np.ndarray) -> np.ndarray:
+        if not np.all(np.isfinite(v)):
+            return np.array([np.inf])
+        return np.linalg.svd(v.reshape(self.shape), compute_uv=False)
+
+    @jit.allocating_prox
+    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+        # The decomposition refuses numbers that are not finite; handing them on lets the solver see that it diverged.
+        if not np.all(np.isfinite(point)):
+            out[:] = point
+            return
+        left, values, right = np.linalg.svd(point.reshape((ints[0], ints[1])), full_matrices=False)
+        kept = np.maximum(values - step * reals[0], 0.0)
+        out[:] = np.dot(left * kept, right).reshape(-1)
+
+    @jit.allocating_prox
+    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+        if not np.all(np.isfinite(point)):
+            out[:] = point
+            return
+        left, values, right = np.linalg.svd(point.reshape((ints[0], ints[1])), full_matrices=False)
+        out[:] = np.dot(left * np.minimum(values, reals[0]), right).reshape(-1)

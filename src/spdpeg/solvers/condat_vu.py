@@ -1,0 +1,98 @@
+"""Condat-Vu: the deterministic primal-dual reference for smooth + prox + prox composed with F.
+
+Condat: A primal-dual splitting method for convex optimization, JOTA 158 (2013); Vu, Adv. Comput. Math. 38 (2013).
+"""
+
+import math
+
+import numpy as np
+
+from ..data import Block
+from ..errors import InputError
+from ..problem import Problem, Terms
+from ..state import State
+from .base import Solution, Solver
+from .ladmm import mean_rho
+from .linearized import require_positive, require_smooth
+from .primal_dual import condat_vu, plain
+from .steps import StepRule
+
+
+class CondatVu(Solver):
+    """c = 1 / (L/2 + rho |F|^2); the last iterate.
+
+    Parameters
+    ----------
+    rho : float, optional
+        Dual step; 0.25 L / |F|^2 by default.
+    lipschitz : float, optional
+        Of the gradient of the mean loss; estimated by default.
+    relaxation : float
+        Goes this many times as far as the plain step, within [1, 2 - (L/2) / (1/c - rho |F|^2)); 1 with the default
+        step, which uses up the whole room. A relaxed run takes c = 1 / (L + rho |F|^2), which allows up to 1.5.
+
+    Notes
+    -----
+    Cost per step: a pass, one product with F and one with F^T. Memory: four vectors of length d, four of length l.
+    """
+
+    name = "condat-vu"
+    summary = "deterministic primal-dual splitting (Condat 2013, Vu 2013)"
+    rate = "O(1/t)"
+    needs = "smooth loss; any r1, r2, F; finite sum"
+    deterministic = True
+    finite_sum = True
+
+    def __init__(self, rho: float | None = None, lipschitz: float | None = None, relaxation: float = 1.0) -> None:
+        self.rho = rho
+        self.lipschitz = lipschitz
+        self.relaxation = relaxation
+        require_positive(rho=rho, lipschitz=lipschitz)
+        if not 1.0 <= relaxation < 1.5:
+            raise InputError(f"relaxation is {relaxation}. It must be at least 1 and below 1.5.")
+
+    def check(self, problem: Problem) -> None:
+        require_smooth(self, problem)
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        L = problem.lipschitz if self.lipschitz is None else self.lipschitz
+        rho = mean_rho(self.rho, problem, L)
+        coupling = rho * problem.F.squared_norm
+        base = (L / 2 if self.relaxation == 1.0 else L) + coupling
+        stable = 1.0 / (L / 2 + coupling) if L + coupling > 0.0 else math.inf
+        rule = StepRule(base=base or 1.0, stable=stable)
+        d, m = problem.n_features, problem.F.n_outputs
+        vectors = {"x": x0.copy(), "z": problem.F.forward(x0)}
+        vectors |= {name: np.zeros(d) for name in ("ahead", "back", "x_next")}
+        vectors |= {name: np.zeros(m) for name in ("y", "y_next", "y_ahead")}
+        return {"rho": rho, **rule.to_numbers()}, vectors
+
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> None:
+        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        v = state.vectors
+        condat_vu(
+            block,
+            order,
+            order.size // steps,
+            self.step_rule(state)(k),
+            state.numbers["rho"],
+            self.relaxation,
+            terms,
+            plain(),
+            v["x"],
+            v["y"],
+            v["z"],
+            v["ahead"],
+            v["back"],
+            v["x_next"],
+            v["y_next"],
+            v["y_ahead"],
+        )
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])

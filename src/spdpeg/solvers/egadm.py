@@ -1,0 +1,85 @@
+"""EGADM: the deterministic extragradient ADMM that SPDPEG makes stochastic.
+
+Lin, Ma, Zhang: An extragradient-based alternating direction method for convex minimization, Foundations of
+Computational Mathematics 17 (2017); first 2013.
+"""
+
+import math
+
+import numpy as np
+
+from ..data import Block
+from ..errors import InputError
+from ..problem import Problem, Terms
+from ..state import State
+from .base import Solution
+from .extragradient import Extragradient
+from .ladmm import mean_rho
+from .linearized import require_positive, require_smooth
+from .stacking import stacked
+from .steps import StepRule, extragradient_limit
+
+VARIANTS = ("prox", "original")
+
+
+class EGADM(Extragradient):
+    """SPDPEG's step with full gradients and constant steps; uniform average.
+
+    Parameters
+    ----------
+    variant : {"prox", "original"}
+        "prox": r1 by its prox, primal step c the root of c L + sqrt(c rho) |F| = 1. "original": r1 carried by the stacked
+        operator K = [F; I], one step 1 / sqrt(max(2 L^2 + |K|^2, 2 |K|^2)) for everything, as published; slow when L is
+        much smaller than |K|.
+    rho : float, optional
+        Dual step of the prox variant; 0.25 L / |F|^2 by default.
+
+    Notes
+    -----
+    Cost per step: two passes, two products with F and two with F^T. Memory: five vectors of length d, six of length l
+    (l + d if stacked).
+    """
+
+    name = "egadm"
+    summary = "extragradient ADMM with full gradients (Lin, Ma, Zhang 2015)"
+    rate = "O(1/t)"
+    needs = "smooth loss; any r1, r2, F; finite sum"
+    deterministic = True
+    finite_sum = True
+
+    def __init__(self, variant: str = "prox", rho: float | None = None) -> None:
+        self.variant = variant
+        self.rho = rho
+        if variant not in VARIANTS:
+            raise InputError(f"variant is {variant!r}. Choose one of {', '.join(VARIANTS)}.")
+        require_positive(rho=rho)
+        if variant == "original" and rho is not None:
+            raise InputError("The original EGADM has a single step and no rho. Leave rho out or choose variant='prox'.")
+
+    def check(self, problem: Problem) -> None:
+        require_smooth(self, problem)
+
+    def dual_size(self, problem: Problem) -> int:
+        return problem.F.n_outputs + (problem.n_features if self.variant == "original" else 0)
+
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> None:
+        if self.variant == "original":
+            terms = stacked(problem).terms(problem)
+        super().advance(problem, terms, state, block, order, steps)
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        x, x_last, z, dual = super().solution(problem, state)
+        m = problem.F.n_outputs
+        return Solution(x, x_last, z[:m], dual[:m])
+
+    def _steps(self, problem: Problem, batch_size: int) -> tuple[StepRule, float]:
+        L = problem.lipschitz
+        if self.variant == "original":
+            square = problem.F.squared_norm + 1.0
+            gamma = 1.0 / math.sqrt(max(2.0 * L * L + square, 2.0 * square))
+            return StepRule(base=1.0 / gamma, stable=gamma), gamma
+        rho = mean_rho(self.rho, problem, L)
+        step = extragradient_limit(L, rho * problem.F.squared_norm)
+        return StepRule(base=1.0 / step if math.isfinite(step) else 1.0, stable=step), rho

@@ -1,0 +1,195 @@
+"""The family of stochastic ADMM with the exact x-step: SADMM, its optimal and its adaptive forms."""
+
+import math
+
+import numpy as np
+
+from ..data import Block
+from ..errors import InputError, UnsupportedError
+from ..kernels.jit import Term, call_linear, call_prox, kernel
+from ..problem import Problem, Terms
+from ..state import State
+from . import averaging
+from .base import Solution, Solver
+from .linearized import REGIMES, require_positive, require_smooth, worst_row_rho
+from .normal_equations import Normal, prepare, solve_normal
+from .primal_dual import Estimator, descend, expect, plain
+from .steps import StepRule, noise_scale
+
+
+class Exact(Solver):
+    """Common ground of the methods whose x-step solves with rho F^T F + (a diagonal).
+
+    r1 enters by a subgradient, so no coefficient is exactly zero.
+
+    Notes
+    -----
+    Cost per step: one batch of rows, one product with F and one with F^T, and the solve: O(d) for a chain, 4 d^2 flops for
+    d <= 200 otherwise, a few products with F and F^T beyond. Memory: nine vectors of length d and five of length l, and
+    d^2 numbers for d <= 200 unless F is a chain.
+    """
+
+    rho: float | None
+    averaging: str
+    adaptive: bool = False
+
+    def check(self, problem: Problem) -> None:
+        averaging.rule(self.averaging)
+        require_smooth(self, problem)
+        require_subgradient(self, problem)
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        rule = self._steps(problem, batch_size)
+        d, m = problem.n_features, problem.F.n_outputs
+        Fx = problem.F.forward(x0)
+        vectors = {"x": x0.copy(), "x_average": x0.copy(), "z": Fx, "z_average": Fx.copy()}
+        vectors |= {name: np.zeros(d) for name in ("squares", "gradient", "back", "shift")}
+        vectors |= {name: np.zeros(m) for name in ("y", "y_average", "y_next")}
+        return {"rho": worst_row_rho(self.rho, problem), **rule.to_numbers()}, vectors
+
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> None:
+        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        v = state.vectors
+        exact_steps(
+            block,
+            order,
+            order.size // steps,
+            self.step_rule(state)(k),
+            averaging.rule(self.averaging)(k),
+            state.numbers["rho"],
+            self.adaptive,
+            terms,
+            plain(),
+            problem.r1.subgradient_term(problem.n_features),
+            self._normal(problem),
+            v["x"],
+            v["y"],
+            v["z"],
+            v["x_average"],
+            v["y_average"],
+            v["z_average"],
+            v["squares"],
+            v["gradient"],
+            v["back"],
+            v["shift"],
+            v["y_next"],
+        )
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        return Solution(v["x_average"].copy(), v["x"].copy(), v["z_average"].copy(), -v["y_average"])
+
+    _prepared: tuple[Problem, Normal] | None = None
+
+    def _normal(self, problem: Problem) -> Normal:
+        """Prepared once for each problem; not part of the state, since it follows from F."""
+        if self._prepared is None or self._prepared[0] is not problem:
+            self._prepared = problem, prepare(problem.F, scalar_shift=not self.adaptive)
+        return self._prepared[1]
+
+    def _steps(self, problem: Problem, batch_size: int) -> StepRule:
+        """eta_k."""
+        raise NotImplementedError
+
+
+def require_subgradient(solver: Solver, problem: Problem) -> None:
+    """Refuse r1 and domains that only a prox can handle."""
+    if problem.domain is not None or problem.r1.kernel_subgradient is None:
+        part = f"domain={problem.domain!r}" if problem.domain is not None else f"r1={problem.r1!r}"
+        raise UnsupportedError(
+            f"{solver.name} takes r1 by a subgradient, which {part} does not have. "
+            'Use a solver with a prox of r1, such as "sgadm" or "spdpeg".'
+        )
+
+
+@kernel
+def exact_steps(
+    block: Block,
+    order: np.ndarray,
+    batch: int,
+    steps: np.ndarray,
+    thetas: np.ndarray,
+    rho: float,
+    adaptive: bool,
+    terms: Terms,
+    estimator: Estimator,
+    subgradient: Term,
+    normal: Normal,
+    x: np.ndarray,
+    y: np.ndarray,
+    z: np.ndarray,
+    x_average: np.ndarray,
+    y_average: np.ndarray,
+    z_average: np.ndarray,
+    squares: np.ndarray,
+    gradient: np.ndarray,
+    back: np.ndarray,
+    shift: np.ndarray,
+    y_next: np.ndarray,
+) -> None:
+    """`steps.size` iterations of stochastic ADMM; `gradient` is minus the stochastic subgradient of l + r1.
+
+    x <- (rho F^T F + H)^{-1} (H x + gradient + F^T (rho z - y)),   H = I / eta or, adaptive, (I + diag|g|) / eta
+    y <- y+ = prox_{rho r2*}(y + rho F x),  z <- F x + (y - y+) / rho
+    with |g|_j the root of the sum of all squared j-th entries of the gradients so far.
+    """
+    for k in range(steps.size):
+        eta, theta = steps[k], thetas[k]
+        expect(block, order, (k + 1) * batch, (k + 2) * batch)
+        call_linear(subgradient, x, back)
+        for j in range(x.size):
+            gradient[j] = -back[j]
+        descend(block, order[k * batch : (k + 1) * batch], 1.0, terms.derivative, estimator, x, gradient)
+        if adaptive:
+            for j in range(x.size):
+                squares[j] += gradient[j] * gradient[j]
+            for j in range(x.size):
+                shift[j] = (1.0 + np.sqrt(squares[j])) / eta
+        else:
+            for j in range(x.size):
+                shift[j] = 1.0 / eta
+        for i in range(y.size):
+            y_next[i] = rho * z[i] - y[i]
+        call_linear(terms.adjoint, y_next, back)
+        for j in range(x.size):
+            gradient[j] += shift[j] * x[j] + back[j]
+        solve_normal(normal, terms, rho, shift, gradient, x)
+
+        call_linear(terms.forward, x, z)
+        for i in range(y.size):
+            normal.image[i] = y[i] + rho * z[i]
+        call_prox(terms.dual_prox2, normal.image, rho, y_next)
+        for i in range(y.size):
+            z[i] += (y[i] - y_next[i]) / rho
+        for i in range(y.size):
+            y[i] = y_next[i]
+        for i in range(y.size):
+            y_average[i] += theta * (y[i] - y_average[i])
+        for i in range(y.size):
+            z_average[i] += theta * (z[i] - z_average[i])
+        for j in range(x.size):
+            x_average[j] += theta * (x[j] - x_average[j])
+
+
+def decreasing(
+    regime: str, kappa: float | None, base: float, problem: Problem, batch_size: int, strong: tuple[float, float]
+) -> StepRule:
+    """eta_k = 1 / (kappa sqrt(k+1) + base) or 1 / (slope mu (k + shift)), with (slope, shift) = `strong`."""
+    if regime == "strongly-convex":
+        slope, shift = strong
+        return StepRule(base=0.0, slope=slope * problem.strong_convexity, shift=shift)
+    chosen = noise_scale(problem) / math.sqrt(batch_size) if kappa is None else kappa
+    return StepRule(base=base if base or chosen else 1.0, kappa=chosen)
+
+
+def check_regime(solver: Solver, regime: str, kappa: float | None) -> None:
+    """Refuse an unknown regime, or kappa where it has no part."""
+    if regime not in REGIMES:
+        raise InputError(f"regime is {regime!r}. Choose one of {', '.join(REGIMES)}.")
+    require_positive(kappa=kappa)
+    if regime == "strongly-convex" and kappa is not None:
+        raise InputError("kappa belongs to the convex steps. Leave it out or choose regime='convex'.")

@@ -1,0 +1,66 @@
+"""The family of primal-dual extragradient methods: SPDPEG with samples, EGADM with full gradients."""
+
+import numpy as np
+
+from ..data import Block
+from ..problem import Problem, Terms
+from ..state import State
+from . import averaging
+from .base import Solution, Solver
+from .primal_dual import extragradient, plain
+from .steps import StepRule
+
+
+class Extragradient(Solver):
+    """Common ground: one compiled step, two batches each; members choose steps and weights."""
+
+    batches_per_step = 2
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        rule, rho = self._steps(problem, batch_size)
+        d, m = problem.n_features, self.dual_size(problem)
+        vectors = {"x": x0.copy(), "x_average": x0.copy()}
+        vectors |= {name: np.zeros(d) for name in ("x_bar", "ahead", "back")}
+        vectors |= {name: np.zeros(m) for name in ("y", "z_average", "y_average", "y_bar", "Fx", "Fx_bar")}
+        vectors["z_average"][: problem.F.n_outputs] = problem.F.forward(x0)
+        return {"rho": rho, **rule.to_numbers()}, vectors
+
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> None:
+        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        v = state.vectors
+        extragradient(
+            block,
+            order,
+            order.size // (2 * steps),
+            self.step_rule(state)(k),
+            self._thetas(k),
+            state.numbers["rho"],
+            terms,
+            plain(),
+            v["x"],
+            v["y"],
+            v["x_average"],
+            v["z_average"],
+            v["y_average"],
+            v["x_bar"],
+            v["y_bar"],
+            v["ahead"],
+            v["back"],
+            v["Fx"],
+            v["Fx_bar"],
+        )
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        return Solution(v["x_average"].copy(), v["x"].copy(), v["z_average"].copy(), -v["y_average"])
+
+    def _thetas(self, k: np.ndarray) -> np.ndarray:
+        return averaging.uniform(k)
+
+    def _steps(self, problem: Problem, batch_size: int) -> tuple[StepRule, float]:
+        """Step sizes and rho."""
+        raise NotImplementedError

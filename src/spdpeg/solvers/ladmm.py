@@ -1,0 +1,63 @@
+"""LADMM: linearized ADMM with full gradients.
+
+Yang, Yuan: Linearized augmented Lagrangian and alternating direction methods for nuclear norm minimization, Mathematics
+of Computation 82 (2013), with the loss linearized too.
+"""
+
+import math
+
+from ..problem import Problem
+from . import averaging as averages
+from .linearized import Linearized, require_positive, require_smooth
+from .steps import StepRule
+
+
+class LADMM(Linearized):
+    """c = 1 / (L/2 + rho |F|^2), constant; the last iterate. The same iterates as Condat-Vu with those steps.
+
+    Parameters
+    ----------
+    rho : float, optional
+        0.25 L / |F|^2 by default.
+    lipschitz : float, optional
+        Of the gradient of the mean loss; estimated by default.
+    averaging : {"last", "uniform", "linear", "increasing"}
+    """
+
+    name = "ladmm"
+    summary = "linearized ADMM with full gradients (Yang, Yuan 2013)"
+    rate = "O(1/t)"
+    needs = "smooth loss; any r1, r2, F; finite sum"
+    deterministic = True
+    finite_sum = True
+    lead_x = 1.0
+
+    def __init__(self, rho: float | None = None, lipschitz: float | None = None, averaging: str = "last") -> None:
+        self.rho = rho
+        self.lipschitz = lipschitz
+        self.averaging = averaging
+        require_positive(rho=rho, lipschitz=lipschitz)
+
+    def check(self, problem: Problem) -> None:
+        averages.rule(self.averaging)
+        require_smooth(self, problem)
+
+    def _L(self, problem: Problem) -> float:
+        return problem.lipschitz if self.lipschitz is None else self.lipschitz
+
+    def _rho(self, problem: Problem) -> float:
+        return mean_rho(self.rho, problem, self._L(problem))
+
+    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+        base = self._L(problem) / 2 + coupling
+        return StepRule(base=base or 1.0, stable=1.0 / base if base else math.inf)
+
+
+def mean_rho(rho: float | None, problem: Problem, lipschitz: float) -> float:
+    """`rho`, or a quarter of L / |F|^2."""
+    if rho is not None:
+        return rho
+    square = problem.F.squared_norm
+    if square == 0.0:
+        return 1.0
+    return 0.25 * lipschitz / square if lipschitz > 0.0 else 1.0 / math.sqrt(square)

@@ -1,0 +1,177 @@
+"""The family of linearized ADMM: one compiled step, told apart by order, gradient estimate, step size and average."""
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from ..data import Block
+from ..errors import InputError, UnsupportedError
+from ..problem import Problem, Terms
+from ..state import State
+from . import averaging
+from .base import Solution, Solver
+from .primal_dual import Estimator, linearized, plain
+from .steps import StepRule, noise_scale
+
+_NOTHING = np.empty(0)
+
+REGIMES = ("convex", "strongly-convex")
+
+
+class Linearized(Solver):
+    """Common ground of SGADM, OPG-ADMM, SPDHG, LADMM, SVRG-ADMM and SAG-ADMM.
+
+    Notes
+    -----
+    Cost per step: one batch of rows, one product with F and one with F^T, about 6 d + 8 l flops. Memory: four vectors of
+    length d and seven of length l.
+    """
+
+    lead_x: ClassVar[float] = 0.0
+    lead_y: ClassVar[float] = 0.0
+
+    rho: float | None
+    averaging: str
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        rho = self._rho(problem)
+        rule = self._steps(problem, rho * problem.F.squared_norm, batch_size)
+        d, m = problem.n_features, problem.F.n_outputs
+        Fx = problem.F.forward(x0)
+        vectors = {"x": x0.copy(), "x_average": x0.copy(), "z_average": Fx.copy(), "Fx_before": Fx}
+        vectors |= {name: np.zeros(d) for name in ("ahead", "back")}
+        vectors |= {name: np.zeros(m) for name in ("y", "y_average", "y_next", "Fx", "Fx_ahead")}
+        return {"rho": rho, **rule.to_numbers()}, vectors
+
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> None:
+        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        v = state.vectors
+        linearized(
+            block,
+            order,
+            order.size // steps,
+            self.step_rule(state)(k),
+            averaging.rule(self.averaging)(k),
+            state.numbers["rho"],
+            self.lead_x,
+            self.lead_y,
+            int(state.numbers.get("in_epoch", 0.0)),
+            terms,
+            self._estimator(problem, state),
+            v["x"],
+            v["y"],
+            v["Fx_before"],
+            v["x_average"],
+            v["z_average"],
+            v["y_average"],
+            v.get("x_mean", _NOTHING),
+            v["y_next"],
+            v["ahead"],
+            v["back"],
+            v["Fx"],
+            v["Fx_ahead"],
+        )
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        return Solution(v["x_average"].copy(), v["x"].copy(), v["z_average"].copy(), -v["y_average"])
+
+    def _estimator(self, problem: Problem, state: State) -> Estimator:
+        return plain()
+
+    def _rho(self, problem: Problem) -> float:
+        raise NotImplementedError
+
+    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+        """Step sizes, given rho |F|^2."""
+        raise NotImplementedError
+
+
+class Stochastic(Linearized):
+    """Members that follow the plain stochastic gradient with decreasing steps.
+
+    Parameters
+    ----------
+    regime : {"convex", "strongly-convex"}
+        Steps like 1/sqrt(k), or like 1/(mu k) with the modulus mu of r1.
+    rho : float, optional
+        Augmented-Lagrangian weight; L_max / |F|^2 by default.
+    kappa : float, optional
+        Noise over distance in the convex steps; estimated from the data by default.
+    lipschitz : float, optional
+        L in the steps; that of the worst row by default.
+    averaging : {"uniform", "linear", "increasing", "last"}
+    sampling : {"auto", "independent", "reshuffled", "blocks"}
+    """
+
+    def __init__(
+        self,
+        regime: str = "convex",
+        rho: float | None = None,
+        kappa: float | None = None,
+        lipschitz: float | None = None,
+        averaging: str = "uniform",
+        sampling: str = "auto",
+    ) -> None:
+        self.regime = regime
+        self.rho = rho
+        self.kappa = kappa
+        self.lipschitz = lipschitz
+        self.averaging = averaging
+        self.sampling = sampling
+        if regime not in REGIMES:
+            raise InputError(f"regime is {regime!r}. Choose one of {', '.join(REGIMES)}.")
+        require_positive(rho=rho, kappa=kappa, lipschitz=lipschitz)
+        if regime == "strongly-convex" and kappa is not None:
+            raise InputError("kappa belongs to the convex steps. Leave it out or choose regime='convex'.")
+
+    def check(self, problem: Problem) -> None:
+        averaging.rule(self.averaging)
+        require_smooth(self, problem)
+        if self.regime == "strongly-convex" and problem.strong_convexity == 0.0:
+            raise UnsupportedError(
+                f"{self.name} with regime='strongly-convex' needs strong convexity in r1. "
+                "Add ridge (penalties.L2Squared, penalties.ElasticNet) or choose regime='convex'."
+            )
+
+    def _rho(self, problem: Problem) -> float:
+        return worst_row_rho(self.rho, problem)
+
+    def _worst_row(self, problem: Problem) -> float:
+        return problem.lipschitz_max if self.lipschitz is None else self.lipschitz
+
+    def _decreasing(self, problem: Problem, base: float, batch_size: int) -> StepRule:
+        stable = 1.0 / base if base > 0.0 else math.inf
+        if self.regime == "strongly-convex":
+            return StepRule(base=base, slope=problem.strong_convexity, stable=stable)
+        kappa = noise_scale(problem) / math.sqrt(batch_size) if self.kappa is None else self.kappa
+        return StepRule(base=base if kappa or base else 1.0, kappa=kappa, stable=stable)
+
+
+def worst_row_rho(rho: float | None, problem: Problem) -> float:
+    """`rho`, or L_max / |F|^2."""
+    if rho is not None:
+        return rho
+    square = problem.F.squared_norm
+    return problem.lipschitz_max / square if square > 0.0 and problem.lipschitz_max > 0.0 else 1.0
+
+
+def require_positive(**values: float | None) -> None:
+    """Refuse parameters that are neither None nor positive numbers."""
+    for name, value in values.items():
+        if value is not None and not (math.isfinite(value) and value > 0):
+            raise InputError(f"{name} is {value}. It must be a positive number, or None to have it chosen.")
+
+
+def require_smooth(solver: Solver, problem: Problem) -> None:
+    """Refuse a loss without a Lipschitz gradient."""
+    if not math.isfinite(problem.loss.curvature):
+        raise UnsupportedError(
+            f"{solver.name} needs a smooth loss and {problem.loss!r} is not. "
+            'Use "sdca-admm" or "spdhg-cers", a smoothed loss, or put the loss into r2.'
+        )

@@ -1,0 +1,189 @@
+"""Online ADMM: stochastic ADMM that does not linearize the sampled loss.
+
+Wang, Banerjee: Online alternating direction method, ICML 2012.
+"""
+
+import numpy as np
+
+from ..data import Block
+from ..errors import InputError
+from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
+from ..kernels.rows import add_row, row_dot, weight_of
+from ..problem import Problem, Terms
+from ..state import State
+from . import averaging
+from .base import Solution
+from .exact import Exact
+from .linearized import require_positive, worst_row_rho
+from .normal_equations import Normal, solve_normal
+from .primal_dual import expect
+from .stacking import stacked
+from .steps import StepRule, noise_scale
+
+
+class OnlineADMM(Exact):
+    """x-step with the sampled loss itself and the proximal weight eta_k = kappa sqrt(k+1); uniform average.
+
+    For one row the step comes down to a scalar equation and two linear systems. r1 is carried by the stacked operator
+    [F; I], so exact zeros appear in z only.
+
+    Parameters
+    ----------
+    rho : float, optional
+        L_max / |F|^2 by default.
+    kappa : float, optional
+        Noise over distance; estimated from the data by default.
+    averaging : {"uniform", "linear", "increasing", "last"}
+    sampling : {"auto", "independent", "reshuffled", "blocks"}
+
+    Notes
+    -----
+    Cost per step: one row, two solves (see `Exact`), one product with F and one with F^T. Memory: seven vectors of length
+    d and five of length l + d, and d^2 numbers for d <= 200 unless F is a chain.
+    """
+
+    name = "online-admm"
+    summary = "online ADMM, sampled loss not linearized (Wang, Banerjee 2012)"
+    rate = "O(1/sqrt(t))"
+    needs = "batch_size 1; any r1, r2, F; finite sum or stream"
+
+    def __init__(
+        self,
+        rho: float | None = None,
+        kappa: float | None = None,
+        averaging: str = "uniform",
+        sampling: str = "auto",
+    ) -> None:
+        self.rho = rho
+        self.kappa = kappa
+        self.averaging = averaging
+        self.sampling = sampling
+        require_positive(rho=rho, kappa=kappa)
+
+    def check(self, problem: Problem) -> None:
+        averaging.rule(self.averaging)
+
+    def dual_size(self, problem: Problem) -> int:
+        return problem.F.n_outputs + problem.n_features
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        if batch_size != 1:
+            raise InputError(f"online-admm solves for one row at a time and batch_size is {batch_size}. Set it to 1.")
+        d, m = problem.n_features, self.dual_size(problem)
+        z = stacked(problem).K.forward(x0)
+        vectors = {"x": x0.copy(), "x_average": x0.copy(), "z": z, "z_average": z.copy()}
+        vectors |= {name: np.zeros(d) for name in ("right", "still", "answer", "back", "shift")}
+        vectors |= {name: np.zeros(m) for name in ("y", "y_average", "y_next", "ahead")}
+        rho = worst_row_rho(self.rho, problem)
+        kappa = self.kappa or noise_scale(problem) or 1.0
+        return {"rho": rho, **StepRule(base=0.0, kappa=kappa).to_numbers()}, vectors
+
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> None:
+        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        v = state.vectors
+        online_steps(
+            block,
+            order,
+            1.0 / self.step_rule(state)(k),
+            averaging.rule(self.averaging)(k),
+            state.numbers["rho"],
+            problem.loss.prox_term,
+            terms,
+            stacked(problem).terms(problem),
+            self._normal(problem),
+            v["x"],
+            v["y"],
+            v["z"],
+            v["x_average"],
+            v["y_average"],
+            v["z_average"],
+            v["right"],
+            v["still"],
+            v["answer"],
+            v["back"],
+            v["shift"],
+            v["y_next"],
+            v["ahead"],
+        )
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        x, x_last, z, dual = super().solution(problem, state)
+        m = problem.F.n_outputs
+        return Solution(x, x_last, z[:m], dual[:m])
+
+
+@kernel
+def online_steps(
+    block: Block,
+    order: np.ndarray,
+    etas: np.ndarray,
+    thetas: np.ndarray,
+    rho: float,
+    loss_prox: Term,
+    terms: Terms,
+    stack: Terms,
+    normal: Normal,
+    x: np.ndarray,
+    y: np.ndarray,
+    z: np.ndarray,
+    x_average: np.ndarray,
+    y_average: np.ndarray,
+    z_average: np.ndarray,
+    right: np.ndarray,
+    still: np.ndarray,
+    answer: np.ndarray,
+    back: np.ndarray,
+    shift: np.ndarray,
+    y_next: np.ndarray,
+    ahead: np.ndarray,
+) -> None:
+    """`etas.size` iterations of online ADMM with K = [F; I].
+
+    With M = rho K^T K + eta I = rho F^T F + (rho + eta) I, the x that minimises the sampled loss plus the quadratic is
+    still - phi'(s) answer, where still = M^{-1} (eta x + K^T (rho z - y)), answer = M^{-1} a and the margin s solves
+    s + <a, answer> phi'(s) = <a, still>: a prox of phi.
+    """
+    for k in range(etas.size):
+        i, eta, theta = order[k], etas[k], thetas[k]
+        expect(block, order, k + 1, k + 2)
+        for e in range(y.size):
+            y_next[e] = rho * z[e] - y[e]
+        call_linear(stack.adjoint, y_next, back)
+        for j in range(x.size):
+            shift[j] = rho + eta
+            right[j] = eta * x[j] + back[j]
+            still[j] = x[j]
+        solve_normal(normal, terms, rho, shift, right, still)
+        for j in range(x.size):
+            right[j] = 0.0
+            answer[j] = 0.0
+        add_row(block.rows, i, 1.0, right)
+        solve_normal(normal, terms, rho, shift, right, answer)
+        response = row_dot(block.rows, i, answer)
+        if response > 0.0:
+            margin = row_dot(block.rows, i, still)
+            moved = call_scalar_prox(loss_prox, margin, weight_of(block.weights, i) * response, block.labels[i])
+            slope = (margin - moved) / response
+        else:
+            slope = 0.0
+        for j in range(x.size):
+            x[j] = still[j] - slope * answer[j]
+
+        call_linear(stack.forward, x, z)
+        for e in range(y.size):
+            ahead[e] = y[e] + rho * z[e]
+        call_prox(stack.dual_prox2, ahead, rho, y_next)
+        for e in range(y.size):
+            z[e] += (y[e] - y_next[e]) / rho
+        for e in range(y.size):
+            y[e] = y_next[e]
+        for e in range(y.size):
+            y_average[e] += theta * (y[e] - y_average[e])
+        for e in range(y.size):
+            z_average[e] += theta * (z[e] - z_average[e])
+        for j in range(x.size):
+            x_average[j] += theta * (x[j] - x_average[j])

@@ -1,0 +1,87 @@
+"""PD3O: the best generic deterministic first-order reference.
+
+Yan: A new primal-dual algorithm for minimizing the sum of three functions with a linear operator, Journal of Scientific
+Computing 76 (2018).
+"""
+
+import numpy as np
+
+from ..data import Block
+from ..problem import Problem, Terms
+from ..state import State
+from .base import Solution, Solver
+from .linearized import require_positive, require_smooth
+from .primal_dual import pd3o, plain
+from .steps import StepRule
+
+
+class PD3O(Solver):
+    """c = 1.9 / L and rho = 1 / (c |F|^2), whose limits do not depend on each other; the last iterate.
+
+    Parameters
+    ----------
+    step : float, optional
+        c, below 2 / L; 1.9 / L by default.
+    rho : float, optional
+        Dual step, at most 1 / (c |F|^2), which is the default.
+
+    Notes
+    -----
+    Cost per step: a pass, one product with F and one with F^T. Memory: five vectors of length d, four of length l.
+    """
+
+    name = "pd3o"
+    summary = "deterministic three-operator primal-dual splitting (Yan 2018)"
+    rate = "O(1/t)"
+    needs = "smooth loss; any r1, r2, F; finite sum"
+    deterministic = True
+    finite_sum = True
+
+    def __init__(self, step: float | None = None, rho: float | None = None) -> None:
+        self.step = step
+        self.rho = rho
+        require_positive(step=step, rho=rho)
+
+    def check(self, problem: Problem) -> None:
+        require_smooth(self, problem)
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        L, square = problem.lipschitz, problem.F.squared_norm
+        c = self.step or (1.9 / L if L > 0.0 else 1.0)
+        rho = self.rho or (1.0 / (c * square) if square > 0.0 else 1.0)
+        rule = StepRule(base=1.0 / c, stable=2.0 / L if L > 0.0 else np.inf)
+        d, m = problem.n_features, problem.F.n_outputs
+        vectors = {"x": x0.copy(), "q": x0.copy(), "z": problem.F.forward(x0)}
+        vectors |= {name: np.zeros(d) for name in ("back", "ahead", "h")}
+        vectors |= {name: np.zeros(m) for name in ("y", "y_next", "y_ahead")}
+        return {"rho": rho, **rule.to_numbers()}, vectors
+
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> None:
+        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        v = state.vectors
+        pd3o(
+            block,
+            order,
+            order.size // steps,
+            self.step_rule(state)(k),
+            state.numbers["rho"],
+            terms,
+            plain(),
+            v["x"],
+            v["q"],
+            v["y"],
+            v["z"],
+            v["back"],
+            v["ahead"],
+            v["h"],
+            v["y_next"],
+            v["y_ahead"],
+        )
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])

@@ -1,0 +1,258 @@
+"""SAG-ADMM: stochastic ADMM with the average of the gradients last seen.
+
+Zhong, Kwok: Fast stochastic alternating direction method of multipliers, ICML 2014 (FSADMM, SA-ADMM).
+"""
+
+import logging
+
+import numpy as np
+
+from ..data import Block
+from ..errors import InputError, UnsupportedError
+from ..kernels.jit import call_linear, call_prox, call_scalar, kernel
+from ..kernels.rows import add_row, row_dot, weight_of
+from ..problem import Problem, Terms
+from ..state import State
+from . import averaging as averages
+from .base import Solution
+from .linearized import Linearized, require_positive, require_smooth, worst_row_rho
+from .normal_equations import Normal, prepare, solve_normal
+from .primal_dual import Estimator, expect
+from .stacking import stacked
+from .steps import StepRule
+
+_log = logging.getLogger(__name__)
+
+VARIANTS = ("simple", "inexact", "exact")
+
+_MOST_MEMORY = 2 << 30
+
+
+class SAGADMM(Linearized):
+    """Three variants: the gradients last seen, averaged, and a step from x or from where they were seen.
+
+    "simple" steps from x (SAG): N numbers of memory, linear but with a rough start. "inexact" (SA-IU-ADMM) and "exact"
+    (SA-ADMM) also average the points at which the stored gradients were taken, N d numbers; what they need is said before
+    it is allocated, and refused above 2 GiB. The code that circulates for this method fills the table of gradients but
+    steps along the plain stochastic gradient.
+
+    Parameters
+    ----------
+    variant : {"simple", "inexact", "exact"}
+    lipschitz : float, optional
+        L in the step 1 / (L + rho |F|^2); 3 L_max for "simple", a fifth of the mean's L for the others by default.
+    rho : float, optional
+        L_max / |F|^2 for "simple" and L / |F|^2 for the others by default.
+    averaging : {"last", "uniform", "linear", "increasing"}
+    sampling : {"auto", "independent", "reshuffled", "blocks"}
+
+    Notes
+    -----
+    Cost per step: one batch of rows, one product with F and one with F^T, about 8 d + 8 l flops; "exact" adds a solve.
+    """
+
+    name = "sag-admm"
+    summary = "stochastic average gradient ADMM, three variants (Zhong, Kwok 2014)"
+    rate = "O(1/t)"
+    needs = "smooth loss; any r1, r2, F; finite sum; N numbers, or N d for two variants, of memory"
+    finite_sum = True
+    lead_y = 1.0
+
+    def __init__(
+        self,
+        variant: str = "simple",
+        lipschitz: float | None = None,
+        rho: float | None = None,
+        averaging: str = "last",
+        sampling: str = "auto",
+    ) -> None:
+        self.variant = variant
+        self.lipschitz = lipschitz
+        self.rho = rho
+        self.averaging = averaging
+        self.sampling = sampling
+        if variant not in VARIANTS:
+            raise InputError(f"variant is {variant!r}. Choose one of {', '.join(VARIANTS)}.")
+        require_positive(lipschitz=lipschitz, rho=rho)
+
+    def check(self, problem: Problem) -> None:
+        averages.rule(self.averaging)
+        require_smooth(self, problem)
+        if self.variant != "simple":
+            needed = 8 * problem.block.labels.size * problem.n_features
+            if needed > _MOST_MEMORY:
+                raise UnsupportedError(
+                    f"sag-admm with variant={self.variant!r} keeps a point for each row, {needed / 2**30:.1f} GiB here. "
+                    "Use variant='simple' or \"svrg-admm\", which keep a number for each row."
+                )
+            _log.info("sag-admm, variant %s: allocating %.1f MiB for the stored points", self.variant, needed / 2**20)
+
+    def dual_size(self, problem: Problem) -> int:
+        return problem.F.n_outputs + (problem.n_features if self.variant == "exact" else 0)
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        numbers, vectors = super().start(problem, batch_size, x0)
+        n, d = problem.block.labels.size, problem.n_features
+        vectors |= {"table": np.zeros(n), "mean": np.zeros(d)}
+        if self.variant == "simple":
+            return numbers, vectors
+        K = stacked(problem).K if self.variant == "exact" else problem.F
+        z = K.forward(x0)
+        vectors |= {"points": np.tile(x0, (n, 1)), "point_mean": x0.copy(), "z": z, "z_average": z.copy()}
+        vectors |= {"shift": np.zeros(d)}
+        vectors |= {name: np.zeros(K.n_outputs) for name in ("y", "y_average", "y_next", "Fx")}
+        return numbers, vectors
+
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> None:
+        if self.variant == "simple":
+            super().advance(problem, terms, state, block, order, steps)
+            return
+        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        v = state.vectors
+        exact = self.variant == "exact"
+        stored_point_steps(
+            block,
+            order,
+            order.size // steps,
+            exact,
+            self._L(problem),
+            state.numbers["rho"],
+            state.numbers["rho"] * problem.F.squared_norm,
+            averages.rule(self.averaging)(k),
+            terms,
+            stacked(problem).terms(problem) if exact else terms,
+            self._normal(problem),
+            v["x"],
+            v["y"],
+            v["z"],
+            v["x_average"],
+            v["y_average"],
+            v["z_average"],
+            v["table"],
+            v["mean"],
+            v["points"],
+            v["point_mean"],
+            v["ahead"],
+            v["back"],
+            v["shift"],
+            v["y_next"],
+            v["Fx"],
+        )
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        x, x_last, z, dual = super().solution(problem, state)
+        m = problem.F.n_outputs
+        return Solution(x, x_last, z[:m], dual[:m])
+
+    def _estimator(self, problem: Problem, state: State) -> Estimator:
+        n = problem.block.labels.size
+        weight = float(state.parameters["batch_size"]) / n
+        return Estimator(weight, 1.0 / n, state.vectors["table"], state.vectors["mean"])
+
+    def _L(self, problem: Problem) -> float:
+        if self.lipschitz is not None:
+            return self.lipschitz
+        return 3.0 * problem.lipschitz_max if self.variant == "simple" else 0.2 * problem.lipschitz
+
+    def _rho(self, problem: Problem) -> float:
+        if self.variant == "simple" or self.rho is not None:
+            return worst_row_rho(self.rho, problem)
+        square = problem.F.squared_norm
+        return problem.lipschitz / square if square > 0.0 and problem.lipschitz > 0.0 else 1.0
+
+    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+        base = self._L(problem) + coupling
+        return StepRule(base=base or 1.0, stable=1.0 / (problem.lipschitz_max + coupling) if base else 1.0)
+
+    _prepared: tuple[Problem, Normal] | None = None
+
+    def _normal(self, problem: Problem) -> Normal:
+        if self._prepared is None or self._prepared[0] is not problem:
+            self._prepared = problem, prepare(problem.F, scalar_shift=True)
+        return self._prepared[1]
+
+
+@kernel
+def stored_point_steps(
+    block: Block,
+    order: np.ndarray,
+    batch: int,
+    exact: bool,
+    lipschitz: float,
+    rho: float,
+    coupling: float,
+    thetas: np.ndarray,
+    terms: Terms,
+    form: Terms,
+    normal: Normal,
+    x: np.ndarray,
+    y: np.ndarray,
+    z: np.ndarray,
+    x_average: np.ndarray,
+    y_average: np.ndarray,
+    z_average: np.ndarray,
+    table: np.ndarray,
+    mean: np.ndarray,
+    points: np.ndarray,
+    point_mean: np.ndarray,
+    ahead: np.ndarray,
+    back: np.ndarray,
+    shift: np.ndarray,
+    y_next: np.ndarray,
+    Fx: np.ndarray,
+) -> None:
+    """`thetas.size` iterations; point_mean is the average of the points at which the slopes in `table` were taken.
+
+    exact:   x <- (rho K^T K + L I)^{-1} (L point_mean - mean + K^T (rho z - y)),  K = [F; I]
+    inexact: x <- prox_{r1 / s}((coupling x + L point_mean - mean - F^T (y + rho (F x - z))) / s),  s = L + coupling
+    y <- y+ = prox_{rho r2*}(y + rho K x),  z <- K x + (y - y+) / rho
+    """
+    n = table.size
+    total = lipschitz + coupling
+    for k in range(thetas.size):
+        theta = thetas[k]
+        expect(block, order, (k + 1) * batch, (k + 2) * batch)
+        for b in range(k * batch, (k + 1) * batch):
+            i = order[b]
+            slope = weight_of(block.weights, i) * call_scalar(
+                terms.derivative, row_dot(block.rows, i, x), block.labels[i]
+            )
+            add_row(block.rows, i, (slope - table[i]) / n, mean)
+            table[i] = slope
+            for j in range(x.size):
+                point_mean[j] += (x[j] - points[i, j]) / n
+                points[i, j] = x[j]
+        if exact:
+            for e in range(y.size):
+                y_next[e] = rho * z[e] - y[e]
+            call_linear(form.adjoint, y_next, back)
+            for j in range(x.size):
+                shift[j] = rho + lipschitz
+                ahead[j] = lipschitz * point_mean[j] - mean[j] + back[j]
+            solve_normal(normal, terms, rho, shift, ahead, x)
+        else:
+            call_linear(form.forward, x, Fx)
+            for e in range(y.size):
+                y_next[e] = y[e] + rho * (Fx[e] - z[e])
+            call_linear(form.adjoint, y_next, back)
+            for j in range(x.size):
+                ahead[j] = (coupling * x[j] + lipschitz * point_mean[j] - mean[j] - back[j]) / total
+            call_prox(form.prox1, ahead, 1.0 / total, x)
+        call_linear(form.forward, x, z)
+        for e in range(y.size):
+            Fx[e] = y[e] + rho * z[e]
+        call_prox(form.dual_prox2, Fx, rho, y_next)
+        for e in range(y.size):
+            z[e] += (y[e] - y_next[e]) / rho
+        for e in range(y.size):
+            y[e] = y_next[e]
+        for e in range(y.size):
+            y_average[e] += theta * (y[e] - y_average[e])
+        for e in range(y.size):
+            z_average[e] += theta * (z[e] - z_average[e])
+        for j in range(x.size):
+            x_average[j] += theta * (x[j] - x_average[j])

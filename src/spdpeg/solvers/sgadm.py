@@ -1,0 +1,27 @@
+"""SGADM: stochastic linearized ADMM, the z-step first.
+
+Gao, Jiang, Zhang: On the information-adaptive variants of the ADMM, Journal of Scientific Computing 76 (2018).
+"""
+
+from ..problem import Problem
+from .linearized import Stochastic
+from .steps import StepRule
+
+
+class SGADM(Stochastic):
+    """c_k = 1 / (kappa sqrt(k+1) + L + rho |F|^2), or 1 / (mu (k+1) + L + rho |F|^2); uniform average of x.
+
+    The SPDPEG authors' published code stacks [F; I] to carry r1 and so adds rho to the denominator; here r1 goes by its
+    prox, which is at least as good and cheaper.
+    """
+
+    __doc__ += Stochastic.__doc__.partition("\n\n")[2]
+
+    name = "sgadm"
+    summary = "stochastic linearized ADMM (Gao, Jiang, Zhang 2014)"
+    rate = "O(1/sqrt(t))"
+    needs = "smooth loss; any r1, r2, F; finite sum or stream"
+    lead_x = 1.0
+
+    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+        return self._decreasing(problem, self._worst_row(problem) + coupling, batch_size)

@@ -1,0 +1,28 @@
+"""SPDHG of Qiao and others: stochastic Arrow-Hurwicz.
+
+Qiao, Lin, Jiang, Yang, Liu, Lu: Stochastic primal-dual hybrid gradient algorithm with adaptive step-sizes, 2018; first
+as Qiao, Lin, Qin, Lu: Stochastic primal dual hybrid gradient, 2016. Not the method of Chambolle and others
+(`spdhg-cers`), which has the same name.
+"""
+
+from ..problem import Problem
+from .linearized import Stochastic
+from .steps import StepRule
+
+
+class SPDHG(Stochastic):
+    """c_k = 1 / (kappa sqrt(k+1) + L), or 1 / (mu (k+1) + L), no extrapolation; uniform average of x.
+
+    rho is the dual step. The method is stated for r1 = 0; r1 goes by its prox here. The authors' published code takes a
+    dual step so small that the dual variable hardly moves.
+    """
+
+    __doc__ += Stochastic.__doc__.partition("\n\n")[2]
+
+    name = "spdhg"
+    summary = "stochastic Arrow-Hurwicz (Qiao et al. 2016)"
+    rate = "O(1/sqrt(t))"
+    needs = "smooth loss; any r1, r2 with bounded dual domain (norms), F; finite sum or stream"
+
+    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+        return self._decreasing(problem, self._worst_row(problem), batch_size)

@@ -1,0 +1,206 @@
+"""SPDHG of Chambolle and others: primal-dual hybrid gradient that updates one dual block at a time.
+
+Chambolle, Ehrhardt, Richtarik, Schonlieb: Stochastic primal-dual hybrid gradient algorithm with arbitrary sampling and
+imaging applications, SIAM Journal on Optimization 28 (2018).
+"""
+
+import numpy as np
+
+from ..data import Block
+from ..errors import InputError
+from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
+from ..kernels.rows import add_row, row_dot, row_squares, weight_of
+from ..problem import Problem, Terms
+from ..state import State
+from . import averaging as averages
+from .base import Solution, Solver
+from .linearized import require_positive
+from .primal_dual import expect
+from .sampling import Independent
+from .steps import StepRule
+
+_SAFETY = 0.99
+
+_COINS = 1 << 40
+"""Fine enough to tell probabilities apart."""
+
+
+class SPDHGCERS(Solver):
+    """The dual blocks of K = [A / N; F] one by one: a row with probability (1 - p) / N, F with probability p.
+
+    Steps sigma_j = 0.99 gamma / |K_j| and tau = 0.99 min_j p_j / (gamma |K_j|) need no smoothness, so exact hinge and
+    quantile losses work; variance vanishes by itself. The last iterate.
+
+    Parameters
+    ----------
+    gamma : float
+        Balance of dual against primal steps.
+    probability : float
+        p, that of F.
+    averaging : {"last", "uniform", "linear", "increasing"}
+
+    Notes
+    -----
+    A step is one row and the updates of F drawn before it, p / (1 - p) of them on average. Cost: one row, and a prox of
+    r1 for each update, one product with F and one with F^T for each update of F. Memory: four vectors of length d, four of
+    length l and 2 N numbers.
+    """
+
+    name = "spdhg-cers"
+    summary = "dual-coordinate PDHG (Chambolle, Ehrhardt, Richtarik, Schonlieb 2018)"
+    rate = "O(1/t); linear if strongly convex and smooth"
+    needs = "batch_size 1; any loss with a prox, hinge included; any r1, r2, F; finite sum; N numbers of memory"
+    finite_sum = True
+
+    def __init__(self, gamma: float = 1.0, probability: float = 0.5, averaging: str = "last") -> None:
+        self.gamma = gamma
+        self.probability = probability
+        self.averaging = averaging
+        require_positive(gamma=gamma)
+        if not 0.0 < probability < 1.0:
+            raise InputError(f"probability is {probability}. It must lie strictly between 0 and 1.")
+
+    def check(self, problem: Problem) -> None:
+        averages.rule(self.averaging)
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        if batch_size != 1:
+            raise InputError(f"spdhg-cers takes one row at a time and batch_size is {batch_size}. Set it to 1.")
+        n = problem.block.labels.size
+        norms = np.empty(n)
+        row_squares(problem.block.rows, norms)
+        np.sqrt(norms, out=norms)
+        p = self.probability if problem.F.n_outputs else 0.0
+        limits = [(1.0 - p) / norm for norm in (norms.max(),) if norm > 0.0]
+        limits += [p / problem.F.norm] if problem.F.norm > 0.0 else []
+        tau = _SAFETY * min(limits, default=1.0) / self.gamma
+        z = problem.F.forward(x0)
+        vectors = {"x": x0.copy(), "x_average": x0.copy(), "z": z, "norms": norms, "u": np.zeros(n)}
+        vectors |= {name: np.zeros(problem.n_features) for name in ("pull", "back", "ahead")}
+        vectors |= {name: np.zeros(problem.F.n_outputs) for name in ("y", "y_next", "y_ahead")}
+        vectors["pending"] = np.array([_NOTHING, 0.0])
+        sigma = _SAFETY * self.gamma / problem.F.norm if problem.F.norm > 0.0 else 1.0
+        return {"sigma": sigma, "probability": p, **StepRule(base=1.0 / tau, stable=tau).to_numbers()}, vectors
+
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> None:
+        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        v = state.vectors
+        dual_coordinate_steps(
+            block,
+            order,
+            self._updates_of_F(state, steps),
+            1.0 / state.numbers["step_base"],
+            state.numbers["sigma"],
+            _SAFETY * self.gamma,
+            state.numbers["probability"],
+            averages.rule(self.averaging)(k),
+            problem.loss.prox_term,
+            terms,
+            v["x"],
+            v["u"],
+            v["y"],
+            v["z"],
+            v["norms"],
+            v["pull"],
+            v["pending"],
+            v["x_average"],
+            v["back"],
+            v["ahead"],
+            v["y_next"],
+            v["y_ahead"],
+        )
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        return Solution(v["x_average"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])
+
+    def _updates_of_F(self, state: State, steps: int) -> np.ndarray:
+        """How many updates of F come before each row: geometric, which is what independent coin tosses give."""
+        p = state.numbers["probability"]
+        if p == 0.0:
+            return np.zeros(steps, dtype=np.int64)
+        tosses = Independent(_COINS, 1, state.seed + 1).draw(state.iterations, steps)
+        return np.floor(np.log((tosses + 1.0) / _COINS) / np.log(p)).astype(np.int64)
+
+
+_NOTHING, _FROM_F = -1.0, -2.0
+"""What the extrapolation still has to account for, beside the number of a row."""
+
+
+@kernel
+def dual_coordinate_steps(
+    block: Block,
+    order: np.ndarray,
+    updates_of_F: np.ndarray,
+    tau: float,
+    sigma: float,
+    gamma: float,
+    probability: float,
+    thetas: np.ndarray,
+    loss_prox: Term,
+    terms: Terms,
+    x: np.ndarray,
+    u: np.ndarray,
+    y: np.ndarray,
+    z: np.ndarray,
+    norms: np.ndarray,
+    pull: np.ndarray,
+    pending: np.ndarray,
+    x_average: np.ndarray,
+    back: np.ndarray,
+    ahead: np.ndarray,
+    y_next: np.ndarray,
+    y_ahead: np.ndarray,
+) -> None:
+    """`order.size` row updates and the updates of F before them; pull = A^T u / N + F^T y.
+
+    Each update first moves x <- prox_{tau r1}(x - tau (pull + last change of pull / its probability)); the second term
+    is kept as `pending`: the row and the change of its dual, or `back` for F.
+    """
+    n = u.size
+    for k in range(order.size):
+        expect(block, order, k + 1, k + 2)
+        i = order[k]
+        for update in range(updates_of_F[k] + 1):
+            for j in range(x.size):
+                ahead[j] = x[j] - tau * pull[j]
+            if pending[0] >= 0.0:
+                add_row(block.rows, int(pending[0]), -tau * pending[1] / (1.0 - probability), ahead)
+            elif pending[0] == _FROM_F:
+                for j in range(x.size):
+                    ahead[j] -= tau / probability * back[j]
+            call_prox(terms.prox1, ahead, tau, x)
+            if update < updates_of_F[k]:
+                call_linear(terms.forward, x, z)
+                for e in range(y.size):
+                    y_ahead[e] = y[e] + sigma * z[e]
+                call_prox(terms.dual_prox2, y_ahead, sigma, y_next)
+                for e in range(y.size):
+                    y_ahead[e] = y_next[e] - y[e]
+                for e in range(y.size):
+                    z[e] -= y_ahead[e] / sigma
+                for e in range(y.size):
+                    y[e] = y_next[e]
+                call_linear(terms.adjoint, y_ahead, back)
+                for j in range(x.size):
+                    pull[j] += back[j]
+                pending[0] = _FROM_F
+            else:
+                # prox of (sigma_i / N) phi_i* by Moreau; sigma_i / N = gamma / |a_i|.
+                change = 0.0
+                if norms[i] > 0.0:
+                    step = gamma / norms[i]
+                    point = u[i] + step * row_dot(block.rows, i, x)
+                    after = point - step * call_scalar_prox(
+                        loss_prox, point / step, weight_of(block.weights, i) / step, block.labels[i]
+                    )
+                    change = after - u[i]
+                    u[i] = after
+                    add_row(block.rows, i, change / n, pull)
+                pending[0], pending[1] = float(i), change
+        for j in range(x.size):
+            x_average[j] += thetas[k] * (x[j] - x_average[j])

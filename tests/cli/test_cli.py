@@ -1,0 +1,186 @@
+"""The commands: what they print, how they exit, in a terminal, in a pipe and when interrupted."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import spdpeg
+from spdpeg import cli
+
+SMALL = ["demo", "--samples", "300", "--features", "20", "--passes", "3"]
+
+
+def start(*arguments, **options):
+    return subprocess.Popen([sys.executable, "-m", "spdpeg", *arguments], **options)
+
+
+def rest_of(terminal):
+    """What a program wrote to its terminal before it ended."""
+    rest = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # how Linux says that nobody holds the other end any more
+            return rest
+        if not part:
+            return rest
+        rest += part
+
+
+def test_demo_prints_a_table_and_pictures(capsys):
+    assert cli.main(SMALL) == 0
+    out, err = capsys.readouterr()
+    assert "300 x 20" in out
+    for word in ("passes", "objective", "|Fx - z|", "seconds", "mode default", "mode paper", "Compiling", "truth"):
+        assert word in out
+    assert "█" in out
+    assert err == ""
+
+
+def test_demo_as_json_is_the_run_itself(capsys):
+    assert cli.main([*SMALL, "--json", "--seed", "7"]) == 0
+    out = json.loads(capsys.readouterr().out)
+    X, y, truth = spdpeg.datasets.piecewise_constant(300, 20, seed=7)
+    problem = spdpeg.Problem(
+        X,
+        y,
+        loss=spdpeg.losses.Logistic(),
+        r1=spdpeg.penalties.L1(5e-4),
+        r2=spdpeg.penalties.L1(5e-3),
+        F=spdpeg.operators.FirstDifference(),
+    )
+    assert out["truth"] == truth.tolist()
+    assert set(out["runs"]) == {"default", "paper"}
+    for mode, run in out["runs"].items():
+        result = spdpeg.solve(problem, "spdpeg", max_passes=3, seed=7, mode=mode)
+        assert run["x"] == result.x.tolist()
+        assert run["status"] == "MAX_PASSES"
+        assert run["history"]["passes"] == [0.0, 1.0, 2.0, 3.0]
+        assert run["history"]["objective"][-1] == problem.objective(np.array(run["x"]))
+        assert len(run["history"]["violation"]) == len(run["history"]["seconds"]) == 4
+
+
+@pytest.mark.parametrize("extra", [["--features", "1"], ["--features", "500"], ["--passes", "0"]])
+def test_demo_at_the_edges(extra, capsys):
+    assert cli.main([*SMALL, *extra]) == 0
+    assert "truth" in capsys.readouterr().out
+
+
+def test_solvers_lists_the_registry(capsys):
+    assert cli.main(["solvers"]) == 0
+    out = capsys.readouterr().out
+    for solver in spdpeg.solvers():
+        assert solver["name"] in out
+
+
+def test_doctor_tells_versions_cache_and_processors(capsys):
+    assert cli.main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    for word in (spdpeg.__version__, np.__version__, "compiled code", "processors"):
+        assert word in out
+
+
+def test_doctor_sees_a_cache_directory_that_cannot_be_written(monkeypatch):
+    def refuse(dir):
+        raise PermissionError(13, "Permission denied")
+
+    assert cli._cache().endswith("(writable)")
+    monkeypatch.setattr(cli.tempfile, "TemporaryFile", refuse)
+    assert "Permission denied" in cli._cache()
+    assert "NUMBA_CACHE_DIR" in cli._cache()
+
+
+def test_doctor_says_when_an_optional_library_is_missing():
+    assert cli._version("no-such-library-anywhere") == "not installed (optional)"
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as exit:
+        cli.main(["--version"])
+    assert exit.value.code == 0
+    assert capsys.readouterr().out == f"spdpeg {spdpeg.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["demo", "--samples", "many"], ["demo", "--what"]])
+def test_wrong_usage_exits_with_2(arguments, capsys):
+    with pytest.raises(SystemExit) as exit:
+        cli.main(arguments)
+    assert exit.value.code == 2
+    assert "usage" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--samples", "0"], "n_samples is 0"),
+        (["--samples", "1"], "needs two"),
+        (["--seed", "-1"], "seed is -1"),
+        (["--passes", "-1"], "max_passes is -1"),
+        (["--passes", "nan"], "max_passes is nan"),
+        (["--samples", "10000000000000"], "allocate"),
+    ],
+)
+def test_our_errors_exit_with_1_and_one_line(arguments, message, capsys):
+    assert cli.main(["demo", *arguments]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("spdpeg: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_in_a_pipe_there_is_no_bar_and_no_colour():
+    run = subprocess.run([sys.executable, "-m", "spdpeg", *SMALL], capture_output=True, check=True)
+    assert b"\x1b" not in run.stdout
+    assert run.stderr == b""
+
+
+def test_plain_text_where_the_output_knows_no_blocks():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    run = subprocess.run([sys.executable, "-m", "spdpeg", *SMALL], capture_output=True, check=True, env=environment)
+    assert "#" in run.stdout.decode("ascii")
+
+
+def test_a_pipe_closed_early_is_no_error():
+    read, write = os.pipe()
+    os.close(read)
+    process = start("solvers", stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    _, err = process.communicate(timeout=60)
+    assert err == b""
+    assert process.returncode == 0
+
+
+def test_ctrl_c_exits_with_130_and_no_traceback():
+    main, side = pty.openpty()
+    process = start("demo", "--passes", "1000000", stdout=subprocess.DEVNULL, stderr=side)
+    os.close(side)
+    shown = b""
+    # The bar names the objective once the method itself is running.
+    watchdog = threading.Timer(60, process.kill)
+    watchdog.start()
+    try:
+        while b"objective" not in shown:
+            shown += os.read(main, 1024)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        shown += rest_of(main)
+    finally:
+        watchdog.cancel()
+        os.close(main)
+    assert b"spdpeg: interrupted" in shown
+    assert b"Traceback" not in shown
+
+
+def test_importing_the_library_does_not_import_the_command_line():
+    code = "import sys, spdpeg; sys.exit('rich' in sys.modules or 'spdpeg.cli' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

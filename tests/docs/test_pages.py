@@ -1,0 +1,114 @@
+"""Every Python block of the documentation runs, and every example comes as close to its reference as it says."""
+
+import re
+import runpy
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spdpeg
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def python_of(page: Path) -> str:
+    """The blocks of a page as one script whose line numbers are those of the page."""
+    text = page.read_text(encoding="utf-8")
+    lines = [""] * (text.count("\n") + 1)
+    for block in BLOCK.finditer(text):
+        first = text.count("\n", 0, block.start(1))
+        code = block.group(1).splitlines()
+        lines[first : first + len(code)] = code
+    return "\n".join(lines)
+
+
+def with_code() -> list[Path]:
+    return [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", with_code(), ids=lambda page: page.stem)
+def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    script = tmp_path / f"{page.stem}_page.py"
+    script.write_text(python_of(page), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script))
+
+
+def test_the_pages_with_code_were_found():
+    assert {"README", "spdpeg", "extending", "data"} <= {page.stem for page in with_code()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_between_files_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}, which does not exist"
+
+
+def objectives(example: str):
+    return runpy.run_path(str(ROOT / "examples" / f"{example}.py"))["run"]()
+
+
+# Relative differences to an independent optimum: what was measured, times about five.
+@pytest.mark.parametrize(
+    ("example", "closeness"), [("lasso", 1e-9), ("svm", 1e-6), ("quantile", 1e-4), ("stream", 1e-2)]
+)
+def test_example_reaches_its_reference(example, closeness):
+    ours, reference = objectives(example)
+    # No method can be better than the optimum by more than the reference's own tolerance.
+    assert -1e-6 * reference <= ours - reference <= closeness * reference
+
+
+def test_fused_logistic_example_reaches_its_reference():
+    stochastic, full_batches, reference = objectives("fused_logistic")
+    assert -1e-6 <= stochastic / reference - 1 <= 2e-2
+    assert -1e-6 <= full_batches / reference - 1 <= 1e-6
+
+
+def test_every_example_is_tested():
+    names = {path.stem for path in (ROOT / "examples").glob("*.py")}
+    assert names == {"fused_logistic", "lasso", "quantile", "stream", "svm"}
+
+
+def test_readme_has_exactly_two_setup_commands():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^```bash\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    assert len(commands) == 2
+    assert commands[0].rstrip().endswith("spdpeg demo")
+    assert "pytest" in commands[1]
+    assert all(command.count("\n") == 1 for command in commands)
+
+
+def test_ci_runs_the_second_command_of_the_readme(tmp_path):
+    repository = tmp_path / "repository"
+    (repository / ".ci").mkdir(parents=True)
+    shutil.copy(ROOT / ".ci" / "run", repository / ".ci")
+    pages = "```bash\necho first\n```\ntext\n```bash\npwd && false && echo second\n```\n"
+    (repository / "README.md").write_text(pages, encoding="utf-8")
+    ci = subprocess.run([repository / ".ci" / "run"], capture_output=True, text=True, cwd=tmp_path)
+    assert ci.stdout == f"+ pwd && false && echo second\n{repository}\n"
+    assert ci.returncode == 1
+
+
+def test_readme_lists_what_exists_and_nothing_else():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    listed = {name for row in re.findall(r"^\| .*$", readme, re.MULTILINE) for name in re.findall(r"`([^`]+)`", row)}
+    terms = {
+        name
+        for module in (spdpeg.losses, spdpeg.penalties, spdpeg.operators)
+        for name, value in vars(module).items()
+        if isinstance(value, type) and name in module.__all__ and name not in ("Loss", "Penalty", "Operator", "Empty")
+    }
+    assert listed == terms | {solver["name"] for solver in spdpeg.solvers()}
+
+
+def test_example_of_the_readme_is_short_and_finds_the_truth():
+    code = BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8")).group(1)
+    assert len([line for line in code.splitlines() if line.strip()]) <= 8
+    names: dict = {}
+    exec(code, names)
+    assert np.corrcoef(names["result"].x, names["truth"])[0, 1] > 0.95

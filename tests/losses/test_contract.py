@@ -1,0 +1,190 @@
+"""What every loss promises, checked for every loss."""
+
+import inspect
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from spdpeg import losses
+from spdpeg.errors import InputError
+
+QUICK = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+FAR = [-1e300, -1e4, 1e4, 1e300]
+
+
+class Case(NamedTuple):
+    loss: losses.Loss
+    formula: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    slopes: tuple[float, float]
+    """Ends of the interval of slopes times label (binary losses) or of slopes."""
+
+
+def smoothed_hinge(width: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    def formula(t: np.ndarray, b: np.ndarray) -> np.ndarray:
+        lack = 1 - b * t
+        return np.where(lack <= 0, 0, np.where(lack <= width, lack**2 / (2 * width), lack - width / 2))
+
+    return formula
+
+
+def huber(delta: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    def formula(t: np.ndarray, b: np.ndarray) -> np.ndarray:
+        size = np.abs(t - b)
+        return np.where(size <= delta, size**2 / 2, delta * size - delta**2 / 2)
+
+    return formula
+
+
+CASES = [
+    Case(losses.Logistic(), lambda t, b: np.logaddexp(0, -b * t), (-1, 0)),
+    Case(losses.Squared(), lambda t, b: (t - b) ** 2 / 2, (-np.inf, np.inf)),
+    Case(losses.Huber(), huber(1.0), (-1, 1)),
+    Case(losses.Huber(delta=0.25), huber(0.25), (-0.25, 0.25)),
+    Case(losses.SquaredHinge(), lambda t, b: np.maximum(1 - b * t, 0) ** 2 / 2, (-np.inf, 0)),
+    Case(losses.SmoothedHinge(), smoothed_hinge(1.0), (-1, 0)),
+    Case(losses.SmoothedHinge(width=0.1), smoothed_hinge(0.1), (-1, 0)),
+    Case(losses.Zero(), lambda t, b: 0 * t, (0, 0)),
+]
+
+
+@pytest.fixture(params=CASES, ids=lambda case: type(case.loss).__name__, scope="session")
+def case(request: pytest.FixtureRequest) -> Case:
+    return request.param
+
+
+def labels_of(loss: losses.Loss) -> np.ndarray:
+    return np.array([-1.0, 1.0]) if loss.binary else np.array([-2.5, 0.0, 3.0])
+
+
+def grid(loss: losses.Loss, reach: float = 20.0, points: int = 401) -> tuple[np.ndarray, np.ndarray]:
+    """Every label at every margin of an even grid."""
+    t, b = np.meshgrid(np.linspace(-reach, reach, points), labels_of(loss))
+    return t, b
+
+
+def slopes(case: Case, b: float, count: int = 9) -> np.ndarray:
+    """Dual variables inside the domain of the conjugate."""
+    low, high = np.clip(case.slopes, -5.0, 5.0)
+    inside = np.linspace(low, high, count + 2)[1:-1]
+    return b * inside if case.loss.binary else inside
+
+
+def test_registry_covers_every_loss() -> None:
+    exported = {name for name in losses.__all__ if name != "Loss"}
+    assert exported == {type(case.loss).__name__ for case in CASES}
+
+
+def test_every_loss_of_the_package_is_exported() -> None:
+    defined = {cls.__name__ for cls in losses.Loss.__subclasses__() if cls.__module__.startswith("spdpeg.")}
+    assert defined == {name for name in losses.__all__ if name != "Loss"}
+    assert all(inspect.getdoc(getattr(losses, name)) for name in losses.__all__)
+
+
+def test_value_is_the_formula(case: Case) -> None:
+    t, b = grid(case.loss)
+    np.testing.assert_allclose(case.loss.value(t, b), case.formula(t, b), rtol=1e-13, atol=1e-15)
+
+
+def test_derivative_is_the_finite_difference(case: Case) -> None:
+    loss = case.loss
+    t, b = grid(loss)
+    h = 1e-6
+    difference = (loss.value(t + h, b) - loss.value(t - h, b)) / (2 * h)
+    # phi' is Lipschitz, so the difference is off by at most curvature * h / 2, plus rounding of the two values.
+    bound = loss.curvature * h + 1e-15 * (1 + loss.value(t, b)) / h
+    assert np.all(np.abs(loss.derivative(t, b) - difference) <= bound)
+
+
+def test_curvature_bounds_the_change_of_the_derivative(case: Case) -> None:
+    loss = case.loss
+    t, b = grid(loss, points=4001)
+    change = np.abs(np.diff(loss.derivative(t, b), axis=1) / np.diff(t, axis=1))
+    assert np.max(change) <= loss.curvature * (1 + 1e-9)
+    assert np.max(change) >= 0.99 * loss.curvature
+
+
+def test_derivative_never_falls(case: Case) -> None:
+    t, b = grid(case.loss)
+    assert np.all(np.diff(case.loss.derivative(t, b), axis=1) >= 0)
+
+
+def test_conjugate_is_the_supremum(case: Case) -> None:
+    for b in labels_of(case.loss):
+        for u in slopes(case, b):
+            found = minimize_scalar(
+                lambda t, u=u, b=b: float(case.loss.value(t, b) - u * t),
+                bounds=(-50, 50),
+                method="bounded",
+                options={"xatol": 1e-9},
+            )
+            assert float(case.loss.conjugate(u, b)) == pytest.approx(-found.fun, abs=1e-9)
+
+
+def test_conjugate_is_infinite_outside_its_domain_and_closed(case: Case) -> None:
+    for b in labels_of(case.loss):
+        sign = b if case.loss.binary else 1.0
+        for end, outward in zip(case.slopes, (-1.0, 1.0), strict=True):
+            if np.isfinite(end):
+                assert np.isfinite(case.loss.conjugate(sign * end, b))
+                assert case.loss.conjugate(sign * (end + outward * 1e-6), b) == np.inf
+
+
+@QUICK
+@given(t=st.floats(-50, 50), s=st.floats(-50, 50), index=st.integers(0, 2))
+def test_fenchel_young(case: Case, t: float, s: float, index: int) -> None:
+    loss = case.loss
+    labels = labels_of(loss)
+    b = labels[index % labels.size]
+    u = float(loss.derivative(s, b))
+    conjugate = float(loss.conjugate(u, b))
+    scale = 1 + abs(u * t) + abs(u * s) + float(loss.value(t, b) + loss.value(s, b))
+    assert loss.value(t, b) + conjugate >= u * t - 1e-13 * scale
+    assert float(loss.value(s, b) + conjugate) == pytest.approx(u * s, abs=1e-12 * scale)
+
+
+def test_far_margins(case: Case) -> None:
+    t, b = np.meshgrid(FAR, labels_of(case.loss))
+    with np.errstate(over="ignore"):
+        expected = case.formula(t, b)
+    np.testing.assert_allclose(case.loss.value(t, b), expected, rtol=1e-12)
+    assert np.all(np.isfinite(case.loss.derivative(t, b)))
+    assert not np.any(np.isnan(case.loss.conjugate(t, b)))
+
+
+def test_bounded_slope(case: Case) -> None:
+    t, b = np.meshgrid(FAR, labels_of(case.loss))
+    assert case.loss.bounded_slope == (np.max(np.abs(case.loss.derivative(t, b))) <= 10)
+
+
+def test_binary_losses_look_at_the_margin_times_the_label_only(case: Case) -> None:
+    t = np.linspace(-3, 3, 13)
+    shifted = np.allclose(case.loss.value(t, 1.0), case.loss.value(-t, -1.0)) and np.allclose(
+        case.loss.derivative(t, 1.0), -case.loss.derivative(-t, -1.0)
+    )
+    assert shifted
+    moved = np.allclose(case.loss.value(t, 1.0), case.loss.value(t + 1.0, 2.0))
+    assert case.loss.binary == (not moved)
+
+
+def test_arguments_are_stored_unchanged_and_shown(case: Case) -> None:
+    params = case.loss.get_params()
+    assert params == type(case.loss)(**params).get_params()
+    assert repr(case.loss).startswith(type(case.loss).__name__)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf, None, "wide", [1.0, 2.0]])
+@pytest.mark.parametrize(("make", "name"), [(losses.Huber, "delta"), (losses.SmoothedHinge, "width")])
+def test_bad_parameters_are_refused(make: type[losses.Loss], name: str, value: object) -> None:
+    loss = make(**{name: value})
+    with pytest.raises(InputError, match=rf"{name} of {make.__name__} is .*positive number"):
+        loss.value(0.0, 1.0)
+
+
+def test_bad_width_has_no_curvature() -> None:
+    with pytest.raises(InputError, match="width of SmoothedHinge is 0"):
+        _ = losses.SmoothedHinge(0).curvature

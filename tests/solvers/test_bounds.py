@@ -1,0 +1,111 @@
+"""The theorems' bounds: shape, rate, and that they hold on a problem whose constants are known."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import spdpeg
+from spdpeg import losses, operators, penalties
+from spdpeg.solvers import bounds
+from support import conic, formulas
+from support.instances import Instance
+
+COMMON = {"base": 3.0, "sigma": 0.5, "rho": 0.4, "dual_norm": 1.5}
+BOUNDS: dict[str, Callable[[int], float]] = {
+    "convex": lambda t: bounds.convex(t, diameter=4.0, kappa=0.7, **COMMON),
+    "strongly_convex": lambda t: bounds.strongly_convex(t, mu=0.2, distance=2.0, **COMMON),
+    "strongly_convex_weighted": lambda t: bounds.strongly_convex_weighted(
+        t, mu=0.2, diameter=4.0, distance=2.0, dual_bound=3.0, **COMMON
+    ),
+}
+RATES: dict[str, Callable[[int], float]] = {
+    "convex": lambda t: 1 / math.sqrt(t),
+    "strongly_convex": lambda t: math.log(t) / t,
+    "strongly_convex_weighted": lambda t: 1 / t,
+}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_decreases(name: str) -> None:
+    values = [BOUNDS[name](t) for t in (0, 1, 2, 5, 10, 100, 10_000, 10**8)]
+    assert np.all(np.diff(values) < 0)
+    assert values[-1] > 0
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_decreases_at_the_rate_of_the_theorem(name: str) -> None:
+    t = 10**150  # so far out that only the leading term is left
+    measured = math.log(BOUNDS[name](1000 * t) / BOUNDS[name](t))
+    expected = math.log(RATES[name](1000 * t) / RATES[name](t))
+    assert measured == pytest.approx(expected, abs=1e-3)
+
+
+def test_the_papers_kappa_is_one() -> None:
+    """With kappa = 1 the second term is (D^2 + 32 sigma^2) / (2 sqrt(t+1)), the corrected constant of Theorem 1."""
+    noise = bounds.convex(99, base=0.0, diameter=3.0, sigma=2.0, rho=math.inf, dual_norm=0.0)
+    assert noise == pytest.approx((9 + 32 * 4) / (2 * 10))
+
+
+RADIUS, RIDGE = 2.0, 0.5
+SOLVERS = ("spdpeg", "spdpeg-sc1", "spdpeg-sc2")
+ITERATIONS = (100, 1000, 10_000)
+
+
+@pytest.fixture(scope="module")
+def known() -> tuple[Instance, conic.Optimum]:
+    """Ridge and fused logistic regression on a ball: diameter, noise, optimum and multiplier are all at hand."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 8))
+    instance = Instance(
+        X,
+        np.where(X[:, 0] + 0.3 * rng.standard_normal(60) > 0, 1.0, -1.0),
+        losses.Logistic(),
+        r1=penalties.L2Squared(RIDGE),
+        r2=penalties.L1(0.05),
+        operator=operators.FirstDifference(),
+        matrix=np.diff(np.eye(8), axis=0),
+        domain=penalties.L2Ball(RADIUS),
+    )
+    return instance, conic.solve(instance)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_dominates_the_measured_error(solver: str, known: tuple[Instance, conic.Optimum]) -> None:
+    """|E[l + r1 + r2(z)] - P*| and (|dual*| + 1) |F E x - E z| over 20 seeds, steps as printed."""
+    instance, best = known
+    problem = instance.problem()
+    sigma = 0.5 * math.sqrt((instance.X**2).sum(axis=1).mean())  # each row's slope is within 1/2 of any mean slope
+    s, L = problem.F.squared_norm, problem.lipschitz_max
+    mu = 0.0 if solver == "spdpeg" else RIDGE
+    common = {
+        "base": max(8 * s, math.sqrt(8 * L**2 + s)) + mu,
+        "sigma": 2 * sigma,
+        "rho": 1.0,
+        "dual_norm": float(np.linalg.norm(best.dual)),
+    }
+    distance = float(np.linalg.norm(best.x))
+    bound = {
+        "spdpeg": lambda t: bounds.convex(t, diameter=2 * RADIUS, **common),
+        "spdpeg-sc1": lambda t: bounds.strongly_convex(t, mu=mu, distance=distance, **common),
+        "spdpeg-sc2": lambda t: bounds.strongly_convex_weighted(
+            t, mu=mu, diameter=2 * RADIUS, distance=distance, dual_bound=1.0, **common
+        ),
+    }[solver]
+    for iterations in ITERATIONS:
+        results = [
+            spdpeg.solve(problem, solver, mode="paper", max_passes=None, max_iterations=iterations, seed=seed)
+            for seed in range(20)
+        ]
+        error = abs(np.mean([_split_objective(instance, r.x, r.z) for r in results]) - best.objective)
+        gap = np.linalg.norm(np.mean([instance.F @ r.x - r.z for r in results], axis=0))
+        assert max(np.linalg.norm(r.dual) for r in results) <= 1.0
+        limit = bound(iterations - 1)
+        assert error <= limit
+        assert (common["dual_norm"] + 1) * gap <= limit
+
+
+def _split_objective(instance: Instance, x: np.ndarray, z: np.ndarray) -> float:
+    smooth = formulas.loss_value(instance.loss, instance.X @ x, instance.labels).mean()
+    return float(smooth + formulas.value(instance.r1, x) + formulas.value(instance.r2, z))
