@@ -102,21 +102,21 @@ def _generate(shape: _Shape) -> tuple[sp.csr_array, np.ndarray]:
     return X, np.where(X @ truth + 0.1 * rng.standard_normal(shape.rows) > 0, 1.0, -1.0)
 
 
-def fused_logistic(X: Any, y: np.ndarray) -> spdpeg.Problem:
+FLR = 5e-4, 5e-3
+GGRLR = 1e-2, 1e-5
+"""The paper's weights of r1 and r2."""
+
+
+def fused_logistic(X: Any, y: Any) -> spdpeg.Problem:
     """The paper's FLR: mean logistic loss + 5e-4 |x|_1 + 5e-3 |Fx|_1, F a chain."""
-    return spdpeg.Problem(
-        X,
-        y,
-        loss=losses.Logistic(),
-        r1=penalties.L1(5e-4),
-        r2=penalties.L1(5e-3),
-        F=operators.FirstDifference(),
-    )
+    r1, r2 = (penalties.L1(weight) for weight in FLR)
+    return spdpeg.Problem(X, y, loss=losses.Logistic(), r1=r1, r2=r2, F=operators.FirstDifference())
 
 
-def graph_guided_logistic(X: Any, y: np.ndarray, F: Any) -> spdpeg.Problem:
+def graph_guided_logistic(X: Any, y: Any, F: Any) -> spdpeg.Problem:
     """The paper's GGRLR: mean logistic loss + (1e-2 / 2) |x|_2^2 + 1e-5 |Fx|_1."""
-    return spdpeg.Problem(X, y, loss=losses.Logistic(), r1=penalties.L2Squared(1e-2), r2=penalties.L1(1e-5), F=F)
+    ridge, lam2 = GGRLR
+    return spdpeg.Problem(X, y, loss=losses.Logistic(), r1=penalties.L2Squared(ridge), r2=penalties.L1(lam2), F=F)
 
 
 def new_state(problem: spdpeg.Problem) -> spdpeg.State:
@@ -125,10 +125,17 @@ def new_state(problem: spdpeg.Problem) -> spdpeg.State:
     return spdpeg.State("spdpeg", {"batch_size": 1}, 0, numbers=numbers, vectors=vectors)
 
 
-def stepper(problem: spdpeg.Problem, state: spdpeg.State) -> Callable[[np.ndarray], None]:
+def stepper(problem: spdpeg.Problem, state: spdpeg.State) -> Callable[[np.ndarray], Any]:
     """A function that takes one step of `spdpeg` per two rows named: the compiled kernel without the outer loop."""
     rule, terms = resolve("spdpeg", {}), problem.terms()
     return lambda order: rule.advance(problem, terms, state, problem.block, order, order.size // 2)
+
+
+def modelling() -> Any:
+    """CVXPY, imported where it is needed; it re-exports its functions in a way that type checkers cannot follow."""
+    import cvxpy
+
+    return cvxpy
 
 
 def seconds(run: Callable[[], Any]) -> float:
@@ -147,7 +154,7 @@ def interleaved(runs: dict[str, Callable[[], float]], repeats: int) -> dict[str,
     return {name: statistics.median(values) for name, values in measured.items()}
 
 
-def slope(x: Sequence[float], y: Sequence[float]) -> float:
+def slope(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> float:
     """Of the straight line fitted to log y against log x."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 

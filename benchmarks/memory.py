@@ -4,11 +4,12 @@ Each measurement is a process of its own, so that its peak is its own. F is a ch
 coordinates: "a dozen vectors of length d and rows of F" is read as at most 12 kept from step to step, and at most 24, a
 dozen of each length, at the peak, where the result and the evaluation of the objective come on top.
 
-The limit. RLIMIT_DATA, enforced by the kernel, caps what a process can allocate: heap and private writable maps. It does
-not count read-only maps of files, and rightly so: their pages are copies of the file which the kernel drops whenever
-memory is short. (RLIMIT_AS would count the map itself and forbid it; RLIMIT_RSS is ignored by Linux.) The limit is set
-after `import spdpeg` and before anything else, to what the interpreter holds by then plus 300 MB. That it bites is
-checked: reading the same file into memory must fail.
+The limit. RLIMIT_DATA, enforced by the kernel, caps what a process can allocate: heap and private writable maps. It
+does not count read-only maps of files: their pages are copies of the file, which the kernel drops whenever memory is
+short and keeps while there is plenty (the column "mapped file, resident"). RLIMIT_AS would count the map itself and
+forbid it; RLIMIT_RSS is ignored by Linux. So this shows that the process allocates little, not how fast it is when the
+pages have to come from the disk again and again. The limit is set after `import spdpeg` and before anything else, to
+what the interpreter holds by then plus 300 MB. That it bites is checked: reading the same file into memory must fail.
 """
 
 import json
@@ -23,9 +24,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from common import DataSet, Verdicts, fused_logistic, load, random_rows, show, show_setting
 
 import spdpeg
+from common import DataSet, Verdicts, fused_logistic, load, random_rows, show, show_setting
 from spdpeg.data import open_csr, open_dense, write_csr, write_dense
 
 ALLOWED = 300 * 2**20
@@ -164,7 +165,15 @@ def main() -> None:
         verdicts.at_most(f"{name}: objective at the end / at the start", 0.99, objective[-1] / objective[0])
     show(
         f"From disk, {ALLOWED / 2**20:.0f} MB allowed beyond the interpreter, {PASSES} passes (megabytes)",
-        ("data", "on disk", "allocated at the end", "private, resident", "mapped file, resident", "reading it in refused", "objective"),
+        (
+            "data",
+            "on disk",
+            "allocated at the end",
+            "private, resident",
+            "mapped file, resident",
+            "reading it in refused",
+            "objective",
+        ),
         rows,
     )
     verdicts.show()

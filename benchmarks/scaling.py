@@ -1,9 +1,9 @@
 """How the cost grows with the number of rows N, the dimension d and the entries of F.
 
-Each size grows over two decades, twice: once with everything the step touches inside the processor's second-level cache,
-once with it far outside every cache. A range that starts inside and ends outside would show the speed of memory rather
-than the cost of the method, so no line is fitted across the two. Inside, the range starts where the part of the step that
-grows outweighs the part that does not.
+Each size grows over two decades, twice: once with everything the step touches inside the processor's second-level
+cache, once with most of it outside every cache. A range that starts inside and ends outside would show the speed of
+memory rather than the cost of the method, so no line is fitted across the two. Inside, what does not grow weighs most
+at the start of the range and makes the line flatter than 1.
 
 Steps are those of the compiled kernel, in batches of one row; rows are visited in random order. The largest dimension
 needs 10 GB of memory; the whole takes about four minutes.
@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+
+import spdpeg
 from common import (
     Verdicts,
     fused_logistic,
@@ -27,8 +29,6 @@ from common import (
     slope,
     stepper,
 )
-
-import spdpeg
 
 REPEATS = 5
 MEASURED_SECONDS = 0.1
@@ -75,7 +75,9 @@ RANGES = (
     Range("d", "inside the caches", (100, 300, 1_000, 3_000, 10_000), "step", with_dimension),
     Range("d", "outside", (1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000), "step", with_dimension),
     Range("edges", "inside the caches", (100, 300, 1_000, 3_000, 10_000), "step", lambda m: with_edges(m, 100)),
-    Range("edges", "outside", (200_000, 600_000, 2_000_000, 6_000_000, 20_000_000), "step", lambda m: with_edges(m, 100)),
+    Range(
+        "edges", "outside", (200_000, 600_000, 2_000_000, 6_000_000, 20_000_000), "step", lambda m: with_edges(m, 100)
+    ),
 )
 
 
@@ -93,7 +95,7 @@ def timer(problem: spdpeg.Problem, unit: str) -> Callable[[], float]:
     return lambda: seconds(lambda: step(order)) / times
 
 
-def measure(grown: Range, verdicts: Verdicts) -> list[tuple[str, str, int, float]]:
+def measure(grown: Range, verdicts: Verdicts) -> list[tuple[str, str, int, str, float]]:
     """Time each size and judge the slope. Small problems take turns; large ones would not fit in memory together."""
     if grown.place == "outside":
         times = [interleaved({"": timer(grown.problem(size), grown.unit)}, REPEATS)[""] for size in grown.sizes]

@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import scipy.sparse as sp
+
+import spdpeg
 from common import (
+    FLR,
     DataSet,
     Verdicts,
     fused_logistic,
@@ -25,8 +28,6 @@ from common import (
     show_setting,
     stepper,
 )
-
-import spdpeg
 from spdpeg.solvers import averaging, sampling
 from spdpeg.solvers.steps import StepRule
 
@@ -120,7 +121,7 @@ def fused(run: Run) -> tuple[np.ndarray, float]:
     y, z_average, y_average, y_bar = (np.zeros(d - 1) for _ in range(4))
     spent = seconds(
         lambda: fused_loop(
-            run.X.data, run.X.indices, run.X.indptr, run.labels, run.order, run.steps, run.thetas, run.rho, 5e-4, 5e-3,
+            run.X.data, run.X.indices, run.X.indptr, run.labels, run.order, run.steps, run.thetas, run.rho, *FLR,
             x, y, x_average, z_average, y_average, x_bar, y_bar, ahead,
         )
     )  # fmt: skip
@@ -157,14 +158,15 @@ def twin(run: Run) -> tuple[np.ndarray, float]:
         ahead[:-1] += c * dual
         ahead[1:] -= c * dual
         ahead[columns] -= c * slope * values
-        return ahead - np.clip(ahead, -c * 5e-4, c * 5e-4)
+        shrunk: np.ndarray = ahead - np.clip(ahead, -c * FLR[0], c * FLR[0])
+        return shrunk
 
     def loop() -> None:
         nonlocal x, y, x_average, z_average, y_average
         for k in range(run.steps.size):
             c, theta = run.steps[k], run.thetas[k]
             Fx = x[1:] - x[:-1]
-            y_bar = np.clip(y + run.rho * Fx, -5e-3, 5e-3)
+            y_bar = np.clip(y + run.rho * Fx, -FLR[1], FLR[1])
             x_bar = forward(x, x, y, run.order[2 * k], c)
             x = forward(x, x_bar, y_bar, run.order[2 * k + 1], c)
             z_average += theta * (Fx + (y - y_bar) / run.rho - z_average)

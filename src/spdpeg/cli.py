@@ -180,12 +180,10 @@ def _pictures(curves: dict[str, np.ndarray], width: int, ascii_only: bool, heigh
 
 def _solvers(args: argparse.Namespace, console: Console) -> None:
     table = Table()
-    for heading in ("name", "what it is", "rate", "needs", "parameters"):
-        table.add_column(heading)
+    for heading in ("name", "what it is", "rate", "needs"):
+        table.add_column(heading, overflow="fold", no_wrap=heading == "name")
     for solver in solvers():
-        table.add_row(
-            solver["name"], solver["summary"], solver["rate"], solver["needs"], ", ".join(solver["parameters"])
-        )
+        table.add_row(solver["name"], solver["summary"], solver["rate"], solver["needs"])
     console.print(table)
 
 

@@ -1,6 +1,7 @@
 """Objects whose constructor arguments are their attributes: shown by `repr`, read and changed by name."""
 
 import inspect
+import math
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,13 @@ class Parameterized:
     @classmethod
     def parameter_names(cls) -> list[str]:
         """Names of the constructor's arguments, in order."""
-        signature = inspect.signature(cls.__init__)
-        return [p.name for p in signature.parameters.values() if p.name != "self" and p.kind != p.VAR_KEYWORD]
+        return [p.name for p in cls._parameters()]
+
+    @classmethod
+    def _parameters(cls) -> list[inspect.Parameter]:
+        if cls.__init__ is object.__init__:
+            return []
+        return [p for p in inspect.signature(cls.__init__).parameters.values() if p.name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Constructor arguments by name; with `deep`, also those of nested terms as `outer__inner`."""
@@ -45,13 +51,24 @@ class Parameterized:
         return self
 
     def __repr__(self) -> str:
-        shown = []
-        for name, parameter in inspect.signature(type(self).__init__).parameters.items():
-            if name == "self" or parameter.kind == parameter.VAR_KEYWORD:
-                continue
-            value = getattr(self, name)
-            if isinstance(value, np.ndarray):
-                shown.append(f"{name}=<array {value.shape}>")
+        shown: list[str] = []
+        for parameter in self._parameters():
+            value = getattr(self, parameter.name)
+            if parameter.kind == parameter.VAR_POSITIONAL:
+                shown += map(repr, value)
+            elif isinstance(value, np.ndarray):
+                shown.append(f"{parameter.name}=<array {value.shape}>")
             elif not (parameter.default is value or (np.isscalar(value) and parameter.default == value)):
-                shown.append(f"{name}={value!r}")
+                shown.append(f"{parameter.name}={value!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def positive(owner: object, name: str, value: Any) -> float:
+    """`value` as a float, refused unless it is a positive finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise InputError(f"{name} of {type(owner).__name__} is {value!r}. It must be a positive number.")
+    return number

@@ -1,5 +1,6 @@
 """The problem: data, loss, penalties and operator put together, checked once, scaled in one place."""
 
+import math
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,13 +14,13 @@ from .kernels.jit import Term, as_reals
 from .kernels.rows import first_bad_row, gradient_sum, gram_product, loss_sum, row_statistics
 from .losses import Loss
 from .operators import Empty, Identity, Operator, as_operator
+from .operators.spectrum import eigenvalue_bound
 from .penalties import Penalty, constrain
 
-_NORM_MARGIN = 1.05
-"""Power iteration approaches the largest eigenvalue from below."""
-
-_NORM_ENTRIES = 5e7
-"""Above this many stored entries the norm of the data is estimated on evenly spaced rows."""
+_NORM_ENTRIES = 1e7
+"""Above this many stored entries the norm of the data is that of evenly spaced rows, and"""
+_SAMPLED_MARGIN = 1.05
+"""this much is added for what they may miss."""
 
 
 class RowStatistics(NamedTuple):
@@ -138,15 +139,17 @@ class Problem:
 
     @cached_property
     def lipschitz(self) -> float:
-        """Upper estimate of the Lipschitz constant of the gradient of the mean loss (of the first chunk, for a stream)."""
+        """Upper bound on the Lipschitz constant of the gradient of the mean loss (of the first chunk, for a stream)."""
         if self.loss.curvature == 0.0 or self.statistics.mean_square == 0.0:
             return 0.0
-        return self.loss.curvature * min(_NORM_MARGIN * self._gram_norm(), self.statistics.mean_square)
+        if not math.isfinite(self.loss.curvature):
+            return math.inf
+        return self.loss.curvature * min(self._gram_norm(), self.statistics.mean_square)
 
     @property
     def lipschitz_max(self) -> float:
         """Largest Lipschitz constant of a single row's gradient: curvature * max w_i |a_i|^2."""
-        return self.loss.curvature * self.statistics.max_square
+        return self.loss.curvature * self.statistics.max_square if self.statistics.max_square > 0.0 else 0.0
 
     @property
     def norm_F(self) -> float:
@@ -244,22 +247,18 @@ class Problem:
         return RowStatistics(float(sums[0]), float(sums[1]) / n, float(sums[2]) / n)
 
     def _gram_norm(self) -> float:
-        """Largest eigenvalue of A^T W A / N by power iteration from a fixed random start."""
+        """Largest eigenvalue of A^T W A / N."""
         rows, labels, weights = self.block
-        entries = rows.values.size
-        stride = max(1, int(entries / _NORM_ENTRIES))
+        stride = max(1, int(rows.values.size / _NORM_ENTRIES))
         used = -(-labels.size // stride)
-        v = np.random.default_rng(0).standard_normal(self.n_features)
-        v /= np.linalg.norm(v)
-        out = np.empty_like(v)
-        norm = 0.0
-        for _ in range(30):
+
+        def product(v: np.ndarray) -> np.ndarray:
+            out = np.empty_like(v)
             gram_product(rows, weights, stride, v, out)
-            previous, norm = norm, float(np.linalg.norm(out))
-            if norm == 0.0 or abs(norm - previous) <= 0.01 * norm:
-                break
-            np.divide(out, norm, out=v)
-        return norm / used
+            return out
+
+        sampled = _SAMPLED_MARGIN if stride > 1 else 1.0
+        return sampled * eigenvalue_bound(product, self.n_features) / used
 
     def _point(self, x: Any) -> np.ndarray:
         point = np.ascontiguousarray(x, dtype=float)

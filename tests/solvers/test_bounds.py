@@ -95,7 +95,9 @@ def test_dominates_the_measured_error(solver: str, known: tuple[Instance, conic.
     }[solver]
     for iterations in ITERATIONS:
         results = [
-            spdpeg.solve(problem, solver, mode="paper", max_passes=None, max_iterations=iterations, seed=seed)
+            spdpeg.solve(
+                problem, solver, mode="paper", max_passes=None, max_iterations=iterations, record_every=1e3, seed=seed
+            )
             for seed in range(20)
         ]
         error = abs(np.mean([_split_objective(instance, r.x, r.z) for r in results]) - best.objective)

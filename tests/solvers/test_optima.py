@@ -61,8 +61,8 @@ class TestOptimum:
 @pytest.mark.parametrize(
     ("solver", "case"),
     [("spdpeg", case) for case in EVERYWHERE_FINITE]
-    + [(solver, case) for solver in ("spdpeg-sc1", "spdpeg-sc2") for case in STRONGLY_CONVEX if case in EVERYWHERE_FINITE],
-    ids=lambda value: value if isinstance(value, str) else name_of(value),
+    + [(solver, case) for solver in ("spdpeg-sc1", "spdpeg-sc2") for case in STRONGLY_CONVEX if case in
+    EVERYWHERE_FINITE], ids=lambda value: value if isinstance(value, str) else name_of(value),
 )
 def test_reaches_the_optimum(solver: str, case: tuple[str, ...]) -> None:
     instance, best = conic.optimum(*case)

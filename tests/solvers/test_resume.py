@@ -113,14 +113,20 @@ def _header(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     np.savez(path, header=np.array(json.dumps(header)), **arrays)
 
 
+def _flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(content)
+
+
 DAMAGE: dict[str, Callable[[Path], Any]] = {
     "truncated": lambda path: path.write_bytes(path.read_bytes()[:-200]),
     "cut in half": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
     "empty": lambda path: path.write_bytes(b""),
     "text": lambda path: path.write_text("not a state"),
-    "flipped bytes": lambda path: path.write_bytes(path.read_bytes().replace(b"solver", b"s\xffl\x00er")),
+    "flipped byte": lambda path: _flip(path),
     "another archive": lambda path: np.savez(path, a=np.zeros(3)),
-    "pickle": lambda path: np.save(path.open("wb"), np.array([{}], dtype=object), allow_pickle=True),
+    "pickle": lambda path: np.savez(path, header=np.array([{}], dtype=object)),
     "later format": lambda path: _header(path, lambda header: header.update(format=99)),
     "missing part": lambda path: _header(path, lambda header: header.pop("seed")),
     "unknown part": lambda path: _header(path, lambda header: header.update(colour="red")),

@@ -133,7 +133,8 @@ def test_every_public_term_is_in_the_design() -> None:
             "losses": [make() for make in catalogue.LOSSES.values()],
             "penalties": [make(12) for make in catalogue.PENALTIES.values()],
             "operators": [
-                spdpeg.operators.as_operator(make()) for name, (make, _) in catalogue.OPERATORS.items() if name != "None"
+                spdpeg.operators.as_operator(make()) for name, (make, _) in catalogue.OPERATORS.items() if name !=
+                "None"
             ],
         }.items()
     }

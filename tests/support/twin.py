@@ -23,7 +23,8 @@ class Trace:
     def average(self, iterates: list[np.ndarray], count: int) -> np.ndarray:
         """Weighted sum of the first `count` iterates."""
         return sum(  # type: ignore[return-value]
-            weight * iterate for weight, iterate in zip(averaging_weights(self.regime, count - 1), iterates, strict=False)
+            weight * iterate for weight, iterate in zip(averaging_weights(self.regime, count - 1), iterates,
+            strict=False)
         )
 
 

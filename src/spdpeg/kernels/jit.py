@@ -4,10 +4,10 @@ Two kinds of compiled function exist.
 
 A *kernel* (`@kernel`) is a hot loop. It receives plain data only, so Numba's disk cache serves it in every process.
 
-A *hook* (`@scalar`, `@scalar_prox`, `@prox`, `@linear`) is the part of a term that a kernel calls: a loss derivative, a prox, a
-product with F. Hooks have a fixed signature and reach a kernel as a `Term`: the address of the compiled hook and the
-arrays of its parameters. An address is data, so a kernel is compiled once whatever the terms are, a user's term costs
-only its own compilation, and a term may hold the addresses of other terms (a sum of blocks, a Moreau conjugate).
+A *hook* (`@scalar`, `@scalar_prox`, `@prox`, `@linear`) is the part of a term that a kernel calls: a loss derivative, a
+prox, a product with F. Hooks have a fixed signature and reach a kernel as a `Term`: the address of the compiled hook
+and the arrays of its parameters. An address is data, so a kernel is compiled once whatever the terms are, a user's term
+costs only its own compilation, and a term may hold the addresses of other terms (a sum of blocks, a Moreau conjugate).
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types, typeof
+from numba import njit, typeof, types
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -69,27 +69,27 @@ def _call_address(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return context.get_dummy_value() if signature.return_type == types.void else returned
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _scalar_at(typing_context, address, a, b, reals, ints):  # type: ignore[no-untyped-def]
     return _SCALAR.return_type(types.int64, *_SCALAR.args), _call_address
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _scalar_prox_at(typing_context, address, a, step, b, reals, ints):  # type: ignore[no-untyped-def]
     return _SCALAR_PROX.return_type(types.int64, *_SCALAR_PROX.args), _call_address
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _prox_at(typing_context, address, point, step, reals, ints, out):  # type: ignore[no-untyped-def]
     return _PROX.return_type(types.int64, *_PROX.args), _call_address
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _linear_at(typing_context, address, vector, reals, ints, out):  # type: ignore[no-untyped-def]
     return _LINEAR.return_type(types.int64, *_LINEAR.args), _call_address
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
     """Ask the processor to bring array[index] near, without waiting for it."""
 
@@ -116,25 +116,25 @@ A function marked so must live in `kernels/` or in the file of its caller: the c
 @inner
 def call_scalar(term: Term, a: float, b: float) -> float:
     """term(a, b): a loss value, derivative or conjugate."""
-    return _scalar_at(term.address, a, b, term.reals, term.ints)  # type: ignore[no-any-return, call-arg]
+    return _scalar_at(term.address, a, b, term.reals, term.ints)
 
 
 @inner
 def call_scalar_prox(term: Term, a: float, step: float, b: float) -> float:
     """argmin over t of step * phi(t, b) + (t - a)^2 / 2."""
-    return _scalar_prox_at(term.address, a, step, b, term.reals, term.ints)  # type: ignore[no-any-return, call-arg]
+    return _scalar_prox_at(term.address, a, step, b, term.reals, term.ints)
 
 
 @inner
 def call_prox(term: Term, point: np.ndarray, step: float, out: np.ndarray) -> None:
     """out = prox of step * r at `point`; `out` may be `point`."""
-    _prox_at(term.address, point, step, term.reals, term.ints, out)  # type: ignore[call-arg]
+    _prox_at(term.address, point, step, term.reals, term.ints, out)
 
 
 @inner
 def call_linear(term: Term, vector: np.ndarray, out: np.ndarray) -> None:
     """out = F vector, or F^T vector for an adjoint term; `out` must not be `vector`."""
-    _linear_at(term.address, vector, term.reals, term.ints, out)  # type: ignore[call-arg]
+    _linear_at(term.address, vector, term.reals, term.ints, out)
 
 
 # ------------------------------------------------------------------------------------------------------ the cache
@@ -159,28 +159,28 @@ class _Fresh:
         return super().get_source_stamp(), _kernels_digest()  # type: ignore[misc]
 
 
-class _Provided(_Fresh, UserProvidedCacheLocator):  # type: ignore[misc]
+class _Provided(_Fresh, UserProvidedCacheLocator):
     pass
 
 
-class _InTree(_Fresh, InTreeCacheLocator):  # type: ignore[misc]
+class _InTree(_Fresh, InTreeCacheLocator):
     pass
 
 
-class _UserWide(_Fresh, UserWideCacheLocator):  # type: ignore[misc]
+class _UserWide(_Fresh, UserWideCacheLocator):
     pass
 
 
-class _Notebook(_Fresh, IPythonCacheLocator):  # type: ignore[misc]
+class _Notebook(_Fresh, IPythonCacheLocator):
     pass
 
 
-class _CacheFiles(CompileResultCacheImpl):  # type: ignore[misc]
+class _CacheFiles(CompileResultCacheImpl):
     _locator_classes = (_Provided, _InTree, _UserWide, _Notebook)
 
 
-class _DiskCache(FunctionCache):  # type: ignore[misc]
-    """Numba's disk cache that never stands in the way: what cannot be read is compiled, what cannot be written is lost."""
+class _DiskCache(FunctionCache):
+    """Numba's disk cache that never stands in the way: what cannot be read is compiled, what cannot be kept is lost."""
 
     _impl_class = _CacheFiles
 
@@ -238,7 +238,7 @@ class Kernel:
             dispatcher._cache = _DiskCache(self.py_func)
         except (RuntimeError, OSError, TypeError) as error:
             # No writable place, or a function typed at a prompt, which has no source file to watch.
-            if self.py_func.__module__.startswith("spdpeg."):
+            if str(self.py_func.__module__).startswith("spdpeg."):
                 _warn_uncached(str(error))
         return dispatcher
 

@@ -1,22 +1,22 @@
 """Rows of the data matrix A, dense or CSR, and the sums over them.
 
 Both layouts share one record, hence one compiled version of every kernel: a dense row is a slice of `values` and has no
-`indices`. float32 values are widened on reading, never copied.
+`indices`. float32 values are widened on reading, never copied. Columns are read as unsigned numbers: Numba would test
+signed ones for counting from the end.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .jit import Term, call_scalar, inner, kernel, prefetch
-
+from .jit import Term, call_scalar, call_scalar_prox, inner, kernel, prefetch
 
 _EXPECTED = 64
 """Entries fetched ahead; the processor recognises the rest of a long row by itself."""
 
 
 class Rows(NamedTuple):
-    """N rows of `width` numbers. Dense: `values` is A row after row and `indptr` is empty. CSR: the usual three arrays."""
+    """N rows of `width` numbers. Dense: `values` is A row after row, `indptr` is empty. CSR: the usual three arrays."""
 
     values: np.ndarray
     indices: np.ndarray
@@ -41,8 +41,8 @@ def row_dot(rows: Rows, i: int, x: np.ndarray) -> float:
         for j in range(row.size):
             total += row[j] * x[j]
     else:
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            total += rows.values[k] * x[rows.indices[k]]
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            total += rows.values[k] * x[np.uint64(rows.indices[k])]
     return total
 
 
@@ -54,8 +54,8 @@ def add_row(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
         for j in range(row.size):
             out[j] += factor * row[j]
     else:
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            out[rows.indices[k]] += factor * rows.values[k]
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            out[np.uint64(rows.indices[k])] += factor * rows.values[k]
 
 
 @inner
@@ -74,7 +74,7 @@ def row_square(rows: Rows, i: int) -> float:
 
 @inner
 def expect_row(rows: Rows, i: int) -> None:
-    """Row i will be read soon: fetch it while other work goes on. Random rows otherwise cost more to wait for than to use."""
+    """Row i will be read soon: fetch it while other work goes on. Random rows cost more to wait for than to use."""
     if rows.indptr.size == 0:
         start, stop = i * rows.width, (i + 1) * rows.width
     else:
@@ -88,7 +88,7 @@ def expect_row(rows: Rows, i: int) -> None:
 @inner
 def weight_of(weights: np.ndarray, i: int) -> float:
     """Weight of row i; an empty vector stands for weight 1 everywhere."""
-    return weights[i] if weights.size else 1.0  # type: ignore[no-any-return]
+    return weights[i] if weights.size else 1.0
 
 
 @kernel
@@ -192,3 +192,10 @@ def map_scalar(term: Term, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> Non
     """out_i = term(a_i, b_i)."""
     for i in range(out.size):
         out[i] = call_scalar(term, a[i], b[i])
+
+
+@kernel
+def map_scalar_prox(term: Term, a: np.ndarray, step: float, b: np.ndarray, out: np.ndarray) -> None:
+    """out_i = prox of step * phi(., b_i) at a_i."""
+    for i in range(out.size):
+        out[i] = call_scalar_prox(term, a[i], step, b[i])

@@ -12,9 +12,9 @@ _MOST_EVALUATIONS = 100
 def implicit_prox(point: float, step: float, label: float, reals: np.ndarray, ints: np.ndarray) -> float:
     """The t with t + step * phi'(t) = point; ints = [address of phi', its own ints].
 
-    The left side increases in t, and the answer lies between `point` and the explicit step from it. The bracket is shrunk
-    by false position (Illinois), which never leaves it. An exact root must be taken at once: shrinking past it would
-    replace it by a neighbour.
+    The left side increases in t, and the answer lies between `point` and the explicit step from it. The bracket is
+    shrunk by false position (Illinois), which never leaves it. An exact root must be taken at once: shrinking past it
+    would replace it by a neighbour.
     """
     derivative = Term(ints[0], reals, ints[1:])
     right = point

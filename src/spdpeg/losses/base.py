@@ -4,11 +4,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import Hook, Term, as_reals
-from ..kernels.rows import map_scalar
-from ..parameters import Parameterized
+from ..kernels.rows import map_scalar, map_scalar_prox
+from ..kernels.scalars import implicit_prox
+from ..parameters import Parameterized, positive
 
 
 class Loss(Parameterized):
@@ -21,6 +21,8 @@ class Loss(Parameterized):
     kernel_value: ClassVar[Hook]
     kernel_derivative: ClassVar[Hook]
     kernel_conjugate: ClassVar[Hook]
+    kernel_prox: ClassVar[Hook | None] = None
+    """`f(point, step, b, reals, ints) -> float`, where a closed form exists; found from the derivative otherwise."""
 
     binary: ClassVar[bool] = False
     """Labels are two classes, seen by the hooks as -1 and +1."""
@@ -47,6 +49,14 @@ class Loss(Parameterized):
         """phi', as kernels take it."""
         return self.kernel_derivative.term(self.pack(), jit.NONE)
 
+    @property
+    def prox_term(self) -> Term:
+        """prox of phi, as kernels take it."""
+        if self.kernel_prox is not None:
+            return self.kernel_prox.term(self.pack(), jit.NONE)
+        derivative = self.derivative_term
+        return implicit_prox.term(derivative.reals, np.concatenate([[derivative.address], derivative.ints]))
+
     def value(self, t: Any, b: Any) -> np.ndarray:
         """phi(t, b), elementwise."""
         return self._map(self.value_term, t, b)
@@ -59,20 +69,16 @@ class Loss(Parameterized):
         """sup over t of u t - phi(t, b), elementwise; infinite outside its domain."""
         return self._map(self.kernel_conjugate.term(self.pack(), jit.NONE), u, b)
 
+    def prox(self, t: Any, b: Any, step: float = 1.0) -> np.ndarray:
+        """argmin over s of step * phi(s, b) + (s - t)^2 / 2, elementwise."""
+        t, b = np.broadcast_arrays(np.asarray(t, dtype=float), np.asarray(b, dtype=float))
+        out = np.empty(t.shape)
+        map_scalar_prox(self.prox_term, as_reals(t), positive(self, "step", step), as_reals(b), out.reshape(-1))
+        return out
+
     @staticmethod
     def _map(term: Term, a: Any, b: Any) -> np.ndarray:
         a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
         out = np.empty(a.shape)
         map_scalar(term, as_reals(a), as_reals(b), out.reshape(-1))
         return out
-
-
-def positive(name: str, owner: object, value: Any) -> float:
-    """`value` as a float, refused unless it is a positive number."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not (np.isfinite(number) and number > 0):
-        raise InputError(f"{name} of {type(owner).__name__} is {value!r}. It must be a positive number.")
-    return number

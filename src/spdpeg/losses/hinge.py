@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..kernels import jit
-from .base import Loss, positive
+from ..parameters import positive
+from .base import Loss
 
 
 class SquaredHinge(Loss):
@@ -16,17 +17,25 @@ class SquaredHinge(Loss):
         return 1.0
 
     @jit.scalar
-    def kernel_value(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         lack = max(1.0 - b * t, 0.0)
         return 0.5 * lack * lack
 
     @jit.scalar
-    def kernel_derivative(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_derivative(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return -b * max(1.0 - b * t, 0.0)
 
     @jit.scalar
-    def kernel_conjugate(u, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return u * (0.5 * u + b) if b * u <= 0.0 else np.inf
+
+    @jit.scalar_prox
+    @staticmethod
+    def kernel_prox(t: float, step: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return t + b * step / (1.0 + step) * max(1.0 - b * t, 0.0)
 
 
 class SmoothedHinge(Loss):
@@ -55,21 +64,29 @@ class SmoothedHinge(Loss):
 
     @property
     def curvature(self) -> float:
-        return 1.0 / positive("width", self, self.width)
+        return 1.0 / positive(self, "width", self.width)
 
     def pack(self) -> np.ndarray:
-        return np.array([positive("width", self, self.width)])
+        return np.array([positive(self, "width", self.width)])
 
     @jit.scalar
-    def kernel_value(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         lack = max(1.0 - b * t, 0.0)
         slope = min(lack / reals[0], 1.0)
         return slope * (lack - 0.5 * reals[0] * slope)
 
     @jit.scalar
-    def kernel_derivative(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_derivative(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return -b * min(max((1.0 - b * t) / reals[0], 0.0), 1.0)
 
     @jit.scalar
-    def kernel_conjugate(u, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return u * (0.5 * reals[0] * u + b) if -1.0 <= b * u <= 0.0 else np.inf
+
+    @jit.scalar_prox
+    @staticmethod
+    def kernel_prox(t: float, step: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return t + b * min(step / (reals[0] + step) * max(1.0 - b * t, 0.0), step)

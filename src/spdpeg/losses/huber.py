@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..kernels import jit
-from .base import Loss, positive
+from ..parameters import positive
+from .base import Loss
 
 
 class Huber(Loss):
@@ -31,18 +32,28 @@ class Huber(Loss):
         return 1.0
 
     def pack(self) -> np.ndarray:
-        return np.array([positive("delta", self, self.delta)])
+        return np.array([positive(self, "delta", self.delta)])
 
     @jit.scalar
-    def kernel_value(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         residual = t - b
         slope = min(max(residual, -reals[0]), reals[0])
         return slope * (residual - 0.5 * slope)
 
     @jit.scalar
-    def kernel_derivative(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_derivative(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return min(max(t - b, -reals[0]), reals[0])
 
     @jit.scalar
-    def kernel_conjugate(u, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return u * (0.5 * u + b) if abs(u) <= reals[0] else np.inf
+
+    @jit.scalar_prox
+    @staticmethod
+    def kernel_prox(t: float, step: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        limit = step * reals[0]
+        move = step / (1.0 + step) * (t - b)
+        return t - min(max(move, -limit), limit)

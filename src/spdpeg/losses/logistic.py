@@ -26,18 +26,21 @@ class Logistic(Loss):
         return 0.25
 
     @jit.scalar
-    def kernel_value(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         s = b * t
         return max(-s, 0.0) + np.log1p(np.exp(-abs(s)))
 
     @jit.scalar
-    def kernel_derivative(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_derivative(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         e = np.exp(-abs(t))
         small, large = e / (1.0 + e), 1.0 / (1.0 + e)
         return -b * (small if b * t > 0.0 else large)
 
     @jit.scalar
-    def kernel_conjugate(u, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         p = -b * u
         if p < 0.0 or p > 1.0:
             return np.inf

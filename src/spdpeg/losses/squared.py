@@ -1,5 +1,7 @@
 """Squared loss."""
 
+import numpy as np
+
 from ..kernels import jit
 from .base import Loss
 
@@ -19,13 +21,21 @@ class Squared(Loss):
         return 1.0
 
     @jit.scalar
-    def kernel_value(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return 0.5 * (t - b) * (t - b)
 
     @jit.scalar
-    def kernel_derivative(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_derivative(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return t - b
 
     @jit.scalar
-    def kernel_conjugate(u, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return u * (0.5 * u + b)
+
+    @jit.scalar_prox
+    @staticmethod
+    def kernel_prox(t: float, step: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return (t + step * b) / (1.0 + step)

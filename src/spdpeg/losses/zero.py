@@ -16,13 +16,21 @@ class Zero(Loss):
         return 0.0
 
     @jit.scalar
-    def kernel_value(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return 0.0
 
     @jit.scalar
-    def kernel_derivative(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_derivative(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return 0.0
 
     @jit.scalar
-    def kernel_conjugate(u, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return 0.0 if u == 0.0 else np.inf
+
+    @jit.scalar_prox
+    @staticmethod
+    def kernel_prox(t: float, step: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return t

@@ -1,6 +1,5 @@
 """What a penalty is: a convex r(v) with a closed-form prox, usable as r1 or as r2."""
 
-import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -9,7 +8,7 @@ from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import Hook, Term
 from ..kernels.vectors import apply_prox, join, moreau
-from ..parameters import Parameterized
+from ..parameters import Parameterized, positive
 
 FEASIBLE = 1e-9
 """Relative slack within which a point counts as inside a set: a projection lands on the border only up to rounding."""
@@ -32,6 +31,8 @@ class Penalty(Parameterized):
 
     kernel_prox: ClassVar[Hook]
     kernel_dual_prox: ClassVar[Hook | None] = None
+    kernel_subgradient: ClassVar[Hook | None] = None
+    """A linear hook `f(point, reals, ints, out)` that writes some subgradient; None where only a prox exists."""
 
     separable: ClassVar[bool] = False
     """A sum of functions of single coordinates."""
@@ -74,6 +75,11 @@ class Penalty(Parameterized):
             return self.kernel_dual_prox.term(*self.pack(size))
         return moreau.term(*join([self.prox_term(size)], [size]))
 
+    def subgradient_term(self, size: int) -> Term:
+        """A subgradient of r, as kernels take it; only where `kernel_subgradient` is given."""
+        assert self.kernel_subgradient is not None
+        return self.kernel_subgradient.term(*self.pack(size))
+
     def prox(self, v: Any, step: float = 1.0) -> np.ndarray:
         """argmin over w of step * r(w) + |w - v|^2 / 2."""
         return self._apply(self.prox_term, v, step)
@@ -85,7 +91,7 @@ class Penalty(Parameterized):
     def _apply(self, make_term: Any, v: Any, step: float) -> np.ndarray:
         point = np.array(v, dtype=float)
         out = np.empty_like(point)
-        apply_prox(make_term(point.size), point.reshape(-1), positive_of(self, "step", step), out.reshape(-1))
+        apply_prox(make_term(point.size), point.reshape(-1), positive(self, "step", step), out.reshape(-1))
         return out
 
 
@@ -124,17 +130,6 @@ def weights_of(owner: Penalty, name: str, value: Any, size: int, what: str = "co
 def weight_of(owner: Penalty, name: str, value: Any) -> np.ndarray:
     """One non-negative weight, for a penalty that has no other."""
     return weights_of(owner, name, value, 1, "norm")
-
-
-def positive_of(owner: object, name: str, value: Any) -> float:
-    """A positive finite number."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise InputError(f"{name} of {type(owner).__name__} is {value!r}. It must be a positive number.")
-    return number
 
 
 def in_dual_domain(u: Any, lower: Any, upper: Any) -> bool:

@@ -54,7 +54,8 @@ class Box(Penalty):
         return Packed(np.concatenate([lower, upper]), jit.NONE)
 
     @jit.prox
-    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         if reals.size == 2:
             lower, upper = reals[0], reals[1]
             for j in range(point.size):
@@ -65,7 +66,8 @@ class Box(Penalty):
                 out[j] = min(max(point[j], reals[j]), reals[size + j])
 
     @jit.prox
-    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_dual_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         if reals.size == 2:
             lower, upper = step * reals[0], step * reals[1]
             for j in range(point.size):

@@ -64,7 +64,8 @@ class ElasticNet(Penalty):
         return Packed(np.concatenate([l1, l2]), jit.NONE)
 
     @jit.prox
-    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         size = point.size
         if reals.size == 2:
             limit, shrink = step * reals[0], 1.0 / (1.0 + step * reals[1])
@@ -75,7 +76,8 @@ class ElasticNet(Penalty):
                 out[j] = _shrunk(point[j], step * reals[j], 1.0 / (1.0 + step * reals[size + j]))
 
     @jit.prox
-    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_dual_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         size = point.size
         if reals.size == 2:
             limit, slope = reals[0], reals[1] / (step + reals[1])
@@ -84,3 +86,11 @@ class ElasticNet(Penalty):
         else:
             for j in range(size):
                 out[j] = _clipped(point[j], reals[j], reals[size + j] / (step + reals[size + j]))
+
+    @jit.linear
+    @staticmethod
+    def kernel_subgradient(point: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+        half = reals.size // 2
+        for j in range(point.size):
+            k = j if half > 1 else 0
+            out[j] = reals[k] * np.sign(point[j]) + reals[half + k] * point[j]

@@ -21,7 +21,7 @@ def _norm(point: np.ndarray, members: np.ndarray) -> float:
     for k in range(members.size):
         square += point[members[k]] * point[members[k]]
     if 1.0 / _SAFE < square < _SAFE:
-        return np.sqrt(square)  # type: ignore[no-any-return]
+        return np.sqrt(square)
     largest = 0.0
     for k in range(members.size):
         largest = max(largest, abs(point[members[k]]))
@@ -30,7 +30,7 @@ def _norm(point: np.ndarray, members: np.ndarray) -> float:
     square = 0.0
     for k in range(members.size):
         square += (point[members[k]] / largest) ** 2
-    return largest * np.sqrt(square)  # type: ignore[no-any-return]
+    return largest * np.sqrt(square)
 
 
 class GroupL2(Penalty):
@@ -140,7 +140,8 @@ class GroupL2(Penalty):
         return labels, len(lists)
 
     @jit.prox
-    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         order = ints[reals.size + 1 :]
         for g in range(reals.size):
             members = order[ints[g] : ints[g + 1]]
@@ -151,7 +152,8 @@ class GroupL2(Penalty):
                 out[members[k]] = shrink * point[members[k]]
 
     @jit.prox
-    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_dual_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         order = ints[reals.size + 1 :]
         for g in range(reals.size):
             members = order[ints[g] : ints[g + 1]]
@@ -159,3 +161,15 @@ class GroupL2(Penalty):
             shrink = reals[g] / length if length > reals[g] else 1.0
             for k in range(members.size):
                 out[members[k]] = shrink * point[members[k]]
+
+    @jit.linear
+    @staticmethod
+    def kernel_subgradient(point: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+        order = ints[reals.size + 1 :]
+        for j in range(point.size):
+            out[j] = 0.0
+        for g in range(reals.size):
+            members = order[ints[g] : ints[g + 1]]
+            length = _norm(point, members)
+            for k in range(members.size):
+                out[members[k]] = reals[g] * point[members[k]] / length if length > 0.0 else 0.0

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..kernels import jit
-from .base import Packed, Penalty, half_square, in_dual_domain, positive_of, weights_of
+from ..parameters import positive
+from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
 
 
 class HuberL1(Penalty):
@@ -39,11 +40,12 @@ class HuberL1(Penalty):
         return half_square(u[used], self.delta / weight[used])
 
     def pack(self, size: int) -> Packed:
-        delta = positive_of(self, "delta", self.delta)
+        delta = positive(self, "delta", self.delta)
         return Packed(np.concatenate([weights_of(self, "weight", self.weight, size), [delta]]), jit.NONE)
 
     @jit.prox
-    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         delta = reals[reals.size - 1]
         if reals.size == 2:
             limit = step * reals[0]
@@ -57,7 +59,8 @@ class HuberL1(Penalty):
                 out[j] = point[j] - min(max(pull * point[j], -limit), limit)
 
     @jit.prox
-    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_dual_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         spread = step * reals[reals.size - 1]
         if reals.size == 2:
             limit = reals[0]
@@ -68,3 +71,11 @@ class HuberL1(Penalty):
             for j in range(point.size):
                 limit = reals[j]
                 out[j] = min(max(limit / (limit + spread) * point[j], -limit), limit)
+
+    @jit.linear
+    @staticmethod
+    def kernel_subgradient(point: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+        delta = reals[reals.size - 1]
+        for j in range(point.size):
+            limit = reals[j if reals.size > 2 else 0]
+            out[j] = min(max(limit / delta * point[j], -limit), limit)

@@ -37,7 +37,8 @@ class L1(Penalty):
         return Packed(weights_of(self, "weight", self.weight, size), jit.NONE)
 
     @jit.prox
-    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         if reals.size == 1:
             limit = step * reals[0]
             for j in range(point.size):
@@ -48,7 +49,8 @@ class L1(Penalty):
                 out[j] = point[j] - min(max(point[j], -limit), limit)
 
     @jit.prox
-    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_dual_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         if reals.size == 1:
             limit = reals[0]
             for j in range(point.size):
@@ -56,3 +58,9 @@ class L1(Penalty):
         else:
             for j in range(point.size):
                 out[j] = min(max(point[j], -reals[j]), reals[j])
+
+    @jit.linear
+    @staticmethod
+    def kernel_subgradient(point: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+        for j in range(point.size):
+            out[j] = reals[j if reals.size > 1 else 0] * np.sign(point[j])

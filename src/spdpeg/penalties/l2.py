@@ -41,7 +41,8 @@ class L2Squared(Penalty):
         return Packed(weights_of(self, "weight", self.weight, size), jit.NONE)
 
     @jit.prox
-    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         if reals.size == 1:
             shrink = 1.0 / (1.0 + step * reals[0])
             for j in range(point.size):
@@ -51,7 +52,8 @@ class L2Squared(Penalty):
                 out[j] = point[j] / (1.0 + step * reals[j])
 
     @jit.prox
-    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_dual_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         if reals.size == 1:
             shrink = reals[0] / (reals[0] + step)
             for j in range(point.size):
@@ -59,3 +61,9 @@ class L2Squared(Penalty):
         else:
             for j in range(point.size):
                 out[j] = point[j] * (reals[j] / (reals[j] + step))
+
+    @jit.linear
+    @staticmethod
+    def kernel_subgradient(point: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+        for j in range(point.size):
+            out[j] = reals[j if reals.size > 1 else 0] * point[j]

@@ -56,14 +56,16 @@ class Hinge(Penalty):
         return Packed(np.concatenate([labels, _full(weights_of(self, "weight", self.weight, size), size)]), jit.NONE)
 
     @jit.prox
-    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         size = point.size
         for i in range(size):
             label = reals[i]
             out[i] = point[i] + label * min(max(1.0 - label * point[i], 0.0), step * reals[size + i])
 
     @jit.prox
-    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_dual_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         size = point.size
         for i in range(size):
             label = reals[i]
@@ -114,14 +116,16 @@ class Quantile(Penalty):
         return Packed(np.concatenate([labels, level * weight, (1.0 - level) * weight]), jit.NONE)
 
     @jit.prox
-    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         size = point.size
         for i in range(size):
             up, down = step * reals[size + i], step * reals[2 * size + i]
             out[i] = point[i] + min(max(reals[i] - point[i], -down), up)
 
     @jit.prox
-    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_dual_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         size = point.size
         for i in range(size):
             out[i] = min(max(point[i] - step * reals[i], -reals[size + i]), reals[2 * size + i])

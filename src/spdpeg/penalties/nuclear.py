@@ -58,7 +58,8 @@ class Nuclear(Penalty):
         return np.linalg.svd(v.reshape(self.shape), compute_uv=False)
 
     @jit.allocating_prox
-    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         # The decomposition refuses numbers that are not finite; handing them on lets the solver see that it diverged.
         if not np.all(np.isfinite(point)):
             out[:] = point
@@ -68,7 +69,8 @@ class Nuclear(Penalty):
         out[:] = np.dot(left * kept, right).reshape(-1)
 
     @jit.allocating_prox
-    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_dual_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         if not np.all(np.isfinite(point)):
             out[:] = point
             return

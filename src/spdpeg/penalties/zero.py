@@ -22,11 +22,19 @@ class Zero(Penalty):
         return no_parameters()
 
     @jit.prox
-    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         for j in range(point.size):
             out[j] = point[j]
 
     @jit.prox
-    def kernel_dual_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_dual_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+        for j in range(point.size):
+            out[j] = 0.0
+
+    @jit.linear
+    @staticmethod
+    def kernel_subgradient(point: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         for j in range(point.size):
             out[j] = 0.0

@@ -95,6 +95,8 @@ def solve(
             raise InputError(f"tol is {tol}. It must be positive, or None to run to the end of the budget.")
         if isinstance(problem.source, Stream):
             raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
+        if not math.isfinite(problem.loss.curvature):
+            raise InputError(f"tol needs a smooth loss and {problem.loss!r} is not. Use a budget instead.")
     if int(batch_size) != batch_size or batch_size < 1:
         raise InputError(f"batch_size is {batch_size}. It must be a whole number of at least 1.")
     if int(seed) != seed or seed < 0:

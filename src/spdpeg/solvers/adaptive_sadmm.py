@@ -13,14 +13,14 @@ from ..kernels.jit import Kernel, Term, call_linear, call_prox
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging
+from .base import require_positive
 from .exact import Exact
-from .linearized import require_positive
 from .primal_dual import Estimator, descend, plain
 from .steps import StepRule, distance_scale
 
 _MOST_FEATURES = 500
 _REFRESH = 10
-"""Steps between two factorisations of the full metric; every step gives indistinguishable results at ten times the cost."""
+"""Steps between two factorisations of the full metric; one at every step gives the same curves at 10 times the cost."""
 
 
 class SADMMDiag(Exact):
@@ -66,8 +66,8 @@ class SADMMDiag(Exact):
 class SADMMFull(SADMMDiag):
     """H_t = I + (sum of g g^T)^(1/2): the full metric, for d up to 500; uniform average.
 
-    The matrix root is refreshed every 10 steps. The SPDPEG authors' published code sums only the diagonal and so runs the
-    diagonal method under this name.
+    The matrix root is refreshed every 10 steps. The SPDPEG authors' published code sums only the diagonal and so runs
+    the diagonal method under this name.
 
     Parameters as `SADMMDiag`.
 
@@ -85,7 +85,7 @@ class SADMMFull(SADMMDiag):
         if problem.n_features > _MOST_FEATURES:
             d = problem.n_features
             raise UnsupportedError(
-                f"sadmm-full factorises d x d matrices and d = {d} would take {32e-9 * d * d:.1f} GB and minutes a step. "
+                f"sadmm-full factorises d x d matrices; d = {d} would take {32e-9 * d * d:.1f} GB and minutes a step. "
                 'Use "sadmm-diag".'
             )
 

@@ -16,8 +16,7 @@ from ..errors import UnsupportedError
 from ..kernels.rows import Rows, margins
 from ..problem import Problem, Terms
 from ..state import State
-from .base import Solution, Solver
-from .linearized import require_positive, require_smooth
+from .base import Solution, Solver, require_positive, require_smooth
 from .stacking import stacked
 from .steps import StepRule
 
@@ -29,7 +28,8 @@ _MOST_HALVINGS = 20
 
 
 class ADMMNewton(Solver):
-    """x by Newton on l(x) + (rho/2) |K x - z + y/rho|^2, z by the prox of (r2, r1), y += rho (K x - z); the last iterate.
+    """x by Newton on l(x) + (rho/2) |K x - z + y/rho|^2, z by the prox of (r2, r1), y += rho (K x - z); the last
+    iterate.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class ADMMNewton(Solver):
 
     Notes
     -----
-    Cost per step: a few passes, each with a d x d factorisation (d^2 numbers of memory) up to d = 2000, conjugate gradients
-    beyond. Rows are counted once for the gradient and once for the curvature of each Newton step.
+    Cost per step: a few passes, each with a d x d factorisation (d^2 numbers of memory) up to d = 2000, conjugate
+    gradients beyond. Rows are counted once for the gradient and once for the curvature of each Newton step.
     """
 
     name = "admm-newton"
@@ -67,7 +67,9 @@ class ADMMNewton(Solver):
     def steps_ahead(self, state: State) -> float:
         return 1.0  # each step reads a number of rows of its own
 
-    def start(self, problem: Problem, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rho = self.rho or (problem.lipschitz / 5.0 if problem.lipschitz > 0.0 else 1.0)
         z = stacked(problem).K.forward(x0)
         small = self.accuracy * (1e-300 + float(np.linalg.norm(problem.gradient(np.zeros(problem.n_features)))))

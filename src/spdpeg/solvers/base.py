@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..data import Block
+from ..errors import InputError, UnsupportedError
 from ..parameters import Parameterized
 from ..problem import Problem, Terms
 from ..state import State
@@ -75,3 +76,19 @@ class Solver(Parameterized):
     def step_rule(self, state: State) -> StepRule:
         """The step sizes in use, for messages."""
         return StepRule.from_numbers(state.numbers)
+
+
+def require_positive(**values: float | None) -> None:
+    """Refuse parameters that are neither None nor positive numbers."""
+    for name, value in values.items():
+        if value is not None and not (math.isfinite(value) and value > 0):
+            raise InputError(f"{name} is {value}. It must be a positive number, or None to have it chosen.")
+
+
+def require_smooth(solver: Solver, problem: Problem) -> None:
+    """Refuse a loss without a Lipschitz gradient."""
+    if not math.isfinite(problem.loss.curvature):
+        raise UnsupportedError(
+            f"{solver.name} needs a smooth loss and {problem.loss!r} is not. "
+            'Use "sdca-admm" or "spdhg-cers", a smoothed loss, or put the loss into r2.'
+        )

@@ -11,9 +11,8 @@ from ..data import Block
 from ..errors import InputError
 from ..problem import Problem, Terms
 from ..state import State
-from .base import Solution, Solver
+from .base import Solution, Solver, require_positive, require_smooth
 from .ladmm import mean_rho
-from .linearized import require_positive, require_smooth
 from .primal_dual import condat_vu, plain
 from .steps import StepRule
 

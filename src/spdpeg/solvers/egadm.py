@@ -12,10 +12,9 @@ from ..data import Block
 from ..errors import InputError
 from ..problem import Problem, Terms
 from ..state import State
-from .base import Solution
+from .base import Solution, require_positive, require_smooth
 from .extragradient import Extragradient
 from .ladmm import mean_rho
-from .linearized import require_positive, require_smooth
 from .stacking import stacked
 from .steps import StepRule, extragradient_limit
 
@@ -28,9 +27,9 @@ class EGADM(Extragradient):
     Parameters
     ----------
     variant : {"prox", "original"}
-        "prox": r1 by its prox, primal step c the root of c L + sqrt(c rho) |F| = 1. "original": r1 carried by the stacked
-        operator K = [F; I], one step 1 / sqrt(max(2 L^2 + |K|^2, 2 |K|^2)) for everything, as published; slow when L is
-        much smaller than |K|.
+        "prox": r1 by its prox, primal step c the root of c L + sqrt(c rho) |F| = 1. "original": r1 carried by the
+        stacked operator K = [F; I], one step 1 / sqrt(max(2 L^2 + |K|^2, 2 |K|^2)) for everything, as published; slow
+        when L is much smaller than |K|.
     rho : float, optional
         Dual step of the prox variant; 0.25 L / |F|^2 by default.
 

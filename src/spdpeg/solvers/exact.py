@@ -10,8 +10,8 @@ from ..kernels.jit import Term, call_linear, call_prox, kernel
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging
-from .base import Solution, Solver
-from .linearized import REGIMES, require_positive, require_smooth, worst_row_rho
+from .base import Solution, Solver, require_positive, require_smooth
+from .linearized import REGIMES, worst_row_rho
 from .normal_equations import Normal, prepare, solve_normal
 from .primal_dual import Estimator, descend, expect, plain
 from .steps import StepRule, noise_scale
@@ -24,9 +24,9 @@ class Exact(Solver):
 
     Notes
     -----
-    Cost per step: one batch of rows, one product with F and one with F^T, and the solve: O(d) for a chain, 4 d^2 flops for
-    d <= 200 otherwise, a few products with F and F^T beyond. Memory: nine vectors of length d and five of length l, and
-    d^2 numbers for d <= 200 unless F is a chain.
+    Cost per step: one batch of rows, one product with F and one with F^T, and the solve: O(d) for a chain, 4 d^2 flops
+    for d <= 200 otherwise, a few products with F and F^T beyond. Memory: nine vectors of length d and five of length l,
+    and d^2 numbers for d <= 200 unless F is a chain.
     """
 
     rho: float | None

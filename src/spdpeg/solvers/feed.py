@@ -60,8 +60,8 @@ class StreamFeed:
         assert isinstance(problem.source, Stream)
         if solver.finite_sum or solver.deterministic:
             raise UnsupportedError(
-                f'{solver.name} must read rows again and a stream shows each once. Use "spdpeg", or write the stream to '
-                "disk first (spdpeg.data.write_csr)."
+                f"{solver.name} must read rows again and a stream shows each once. "
+                'Use "spdpeg", or write the stream to disk first (spdpeg.data.write_csr).'
             )
         if solver.sampling != "auto":
             raise InputError(

@@ -8,7 +8,8 @@ import math
 
 from ..problem import Problem
 from . import averaging as averages
-from .linearized import Linearized, require_positive, require_smooth
+from .base import require_positive, require_smooth
+from .linearized import Linearized
 from .steps import StepRule
 
 

@@ -10,7 +10,7 @@ from ..errors import InputError, UnsupportedError
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging
-from .base import Solution, Solver
+from .base import Solution, Solver, require_positive, require_smooth
 from .primal_dual import Estimator, linearized, plain
 from .steps import StepRule, noise_scale
 
@@ -24,8 +24,8 @@ class Linearized(Solver):
 
     Notes
     -----
-    Cost per step: one batch of rows, one product with F and one with F^T, about 6 d + 8 l flops. Memory: four vectors of
-    length d and seven of length l.
+    Cost per step: one batch of rows, one product with F and one with F^T, about 6 d + 8 l flops. Memory: four vectors
+    of length d and seven of length l.
     """
 
     lead_x: ClassVar[float] = 0.0
@@ -159,19 +159,3 @@ def worst_row_rho(rho: float | None, problem: Problem) -> float:
         return rho
     square = problem.F.squared_norm
     return problem.lipschitz_max / square if square > 0.0 and problem.lipschitz_max > 0.0 else 1.0
-
-
-def require_positive(**values: float | None) -> None:
-    """Refuse parameters that are neither None nor positive numbers."""
-    for name, value in values.items():
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise InputError(f"{name} is {value}. It must be a positive number, or None to have it chosen.")
-
-
-def require_smooth(solver: Solver, problem: Problem) -> None:
-    """Refuse a loss without a Lipschitz gradient."""
-    if not math.isfinite(problem.loss.curvature):
-        raise UnsupportedError(
-            f"{solver.name} needs a smooth loss and {problem.loss!r} is not. "
-            'Use "sdca-admm" or "spdhg-cers", a smoothed loss, or put the loss into r2.'
-        )

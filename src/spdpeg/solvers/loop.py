@@ -254,8 +254,8 @@ def _diverged(solver: Solver, state: State) -> DivergedError:
     largest = float(rule(np.zeros(1))[0])
     if rule.provably_convergent:
         advice = (
-            f"Steps up to {rule.stable:.3g} are stable for the mean gradient, so single rows must be far larger than the "
-            "mean: scale the columns of X, raise batch_size, or pass a larger lipschitz."
+            f"Steps up to {rule.stable:.3g} are stable for the mean gradient, so single rows must be far larger than "
+            "the mean: scale the columns of X, raise batch_size, or pass a larger lipschitz."
         )
     else:
         advice = f"The largest stable step is {rule.stable:.3g}: reduce scale or rho until it is respected."

@@ -1,8 +1,8 @@
 """Solving (rho F^T F + diag(shift)) x = b inside a step: what an ADMM without linearization needs.
 
 A chain gives a tridiagonal system, solved in O(d). A small or dense F is diagonalised once, which serves any scalar
-shift in O(d^2). Everything else is left to conjugate gradients, which start from the previous x and, because the shift is
-at least of the size of rho |F|^2, need few iterations.
+shift in O(d^2). Everything else is left to conjugate gradients, which start from the previous x and, because the shift
+is at least of the size of rho |F|^2, need few iterations.
 """
 
 from typing import NamedTuple

@@ -12,9 +12,9 @@ from ..kernels.rows import add_row, row_dot, weight_of
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging
-from .base import Solution
+from .base import Solution, require_positive
 from .exact import Exact
-from .linearized import require_positive, worst_row_rho
+from .linearized import worst_row_rho
 from .normal_equations import Normal, solve_normal
 from .primal_dual import expect
 from .stacking import stacked
@@ -38,8 +38,8 @@ class OnlineADMM(Exact):
 
     Notes
     -----
-    Cost per step: one row, two solves (see `Exact`), one product with F and one with F^T. Memory: seven vectors of length
-    d and five of length l + d, and d^2 numbers for d <= 200 unless F is a chain.
+    Cost per step: one row, two solves (see `Exact`), one product with F and one with F^T. Memory: seven vectors of
+    length d and five of length l + d, and d^2 numbers for d <= 200 unless F is a chain.
     """
 
     name = "online-admm"

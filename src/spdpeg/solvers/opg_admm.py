@@ -11,11 +11,11 @@ from .steps import StepRule
 class OPGADMM(Stochastic):
     """c_k = 1 / (kappa sqrt(k+1) + rho |F|^2), or 1 / (mu (k+1) + rho |F|^2), the x-step first; uniform average of x.
 
-    In the paper's letters eta_t / gamma_t with eta_t = 1 / (kappa sqrt(t)) and gamma_t = 1 + rho eta_t |F|^2. The SPDPEG
-    authors' published code keeps the step constant and forgets a division by rho in the prox.
-    """
+    In the paper's letters eta_t / gamma_t with eta_t = 1 / (kappa sqrt(t)) and gamma_t = 1 + rho eta_t |F|^2. The
+    SPDPEG authors' published code keeps the step constant and forgets a division by rho in the prox.
 
-    __doc__ += Stochastic.__doc__.partition("\n\n")[2]
+    Parameters, cost and memory as `Stochastic`.
+    """
 
     name = "opg-admm"
     summary = "online proximal gradient ADMM (Suzuki 2013)"

@@ -1,7 +1,7 @@
 """The primal-dual step, compiled.
 
-Notation: y = -lambda, so that y lies in the subdifferential of r2 at the optimum; z is never stored, because by Moreau's
-identity y_bar = prox_{rho r2*}(y + rho F x) carries the same information and is always dual feasible.
+Notation: y = -lambda, so that y lies in the subdifferential of r2 at the optimum; z is never stored, because by
+Moreau's identity y_bar = prox_{rho r2*}(y + rho F x) carries the same information and is always dual feasible.
 """
 
 from typing import NamedTuple

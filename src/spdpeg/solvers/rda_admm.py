@@ -12,8 +12,8 @@ from ..data import Block
 from ..kernels.jit import call_linear, call_prox, kernel
 from ..problem import Problem, Terms
 from ..state import State
-from .base import Solution, Solver
-from .linearized import require_positive, require_smooth, worst_row_rho
+from .base import Solution, Solver, require_positive, require_smooth
+from .linearized import worst_row_rho
 from .primal_dual import Estimator, descend, expect, plain
 from .steps import StepRule, noise_scale
 
@@ -30,10 +30,11 @@ class GrowingSteps(StepRule):
 
 
 class RDAADMM(Solver):
-    """Each x is the prox of the averaged gradient: c_k = eta_t / gamma_t, eta_t = sqrt(t) / kappa; uniform average of x.
+    """Each x is the prox of the averaged gradient: c_k = eta_t / gamma_t, eta_t = sqrt(t) / kappa; uniform average of
+    x.
 
-    gamma_t = 1 + rho eta_t |F|^2 / t, t = k + 1. Distances are measured from the start x0. The SPDPEG authors' published
-    code lets eta_t grow like t and leans on a tuned scale.
+    gamma_t = 1 + rho eta_t |F|^2 / t, t = k + 1. Distances are measured from the start x0. The SPDPEG authors'
+    published code lets eta_t grow like t and leans on a tuned scale.
 
     Parameters
     ----------
@@ -45,8 +46,8 @@ class RDAADMM(Solver):
 
     Notes
     -----
-    Cost per step: one batch of rows, one product with F and one with F^T, about 10 d + 10 l flops. Memory: six vectors of
-    length d and seven of length l.
+    Cost per step: one batch of rows, one product with F and one with F^T, about 10 d + 10 l flops. Memory: six vectors
+    of length d and seven of length l.
     """
 
     name = "rda-admm"

@@ -3,10 +3,50 @@
 from typing import Any
 
 from ..errors import InputError
+from .adaptive_sadmm import SADMMDiag, SADMMFull
+from .admm_newton import ADMMNewton
 from .base import Solver
+from .condat_vu import CondatVu
+from .egadm import EGADM
+from .ladmm import LADMM
+from .online_admm import OnlineADMM
+from .opg_admm import OPGADMM
+from .pd3o import PD3O
+from .rda_admm import RDAADMM
+from .sadmm import SADMM, OptimalSADMM
+from .sag_admm import SAGADMM
+from .sdca_admm import SDCAADMM
+from .sgadm import SGADM
+from .spdhg import SPDHG
+from .spdhg_cers import SPDHGCERS
 from .spdpeg import SPDPEG, SPDPEGSC1, SPDPEGSC2
+from .svrg_admm import SVRGADMM
 
-REGISTRY: dict[str, type[Solver]] = {solver.name: solver for solver in (SPDPEG, SPDPEGSC1, SPDPEGSC2)}
+_SOLVERS: tuple[type[Solver], ...] = (
+    SPDPEG,
+    SPDPEGSC1,
+    SPDPEGSC2,
+    SGADM,
+    SADMM,
+    OptimalSADMM,
+    OPGADMM,
+    RDAADMM,
+    SADMMDiag,
+    SADMMFull,
+    OnlineADMM,
+    SPDHG,
+    SVRGADMM,
+    SAGADMM,
+    SDCAADMM,
+    SPDHGCERS,
+    EGADM,
+    LADMM,
+    CondatVu,
+    PD3O,
+    ADMMNewton,
+)
+
+REGISTRY: dict[str, type[Solver]] = {solver.name: solver for solver in _SOLVERS}
 
 
 def resolve(name: Any, parameters: dict[str, Any]) -> Solver:

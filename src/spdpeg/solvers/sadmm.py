@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from ..errors import UnsupportedError
 from ..problem import Problem
+from .base import require_positive
 from .exact import Exact, check_regime, decreasing
-from .linearized import require_positive
 from .steps import StepRule
 
 

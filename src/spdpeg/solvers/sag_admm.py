@@ -14,8 +14,8 @@ from ..kernels.rows import add_row, row_dot, weight_of
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging as averages
-from .base import Solution
-from .linearized import Linearized, require_positive, require_smooth, worst_row_rho
+from .base import Solution, require_positive, require_smooth
+from .linearized import Linearized, worst_row_rho
 from .normal_equations import Normal, prepare, solve_normal
 from .primal_dual import Estimator, expect
 from .stacking import stacked
@@ -32,9 +32,9 @@ class SAGADMM(Linearized):
     """Three variants: the gradients last seen, averaged, and a step from x or from where they were seen.
 
     "simple" steps from x (SAG): N numbers of memory, linear but with a rough start. "inexact" (SA-IU-ADMM) and "exact"
-    (SA-ADMM) also average the points at which the stored gradients were taken, N d numbers; what they need is said before
-    it is allocated, and refused above 2 GiB. The code that circulates for this method fills the table of gradients but
-    steps along the plain stochastic gradient.
+    (SA-ADMM) also average the points at which the stored gradients were taken, N d numbers; what they need is said
+    before it is allocated, and refused above 2 GiB. The code that circulates for this method fills the table of
+    gradients but steps along the plain stochastic gradient.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class SAGADMM(Linearized):
             needed = 8 * problem.block.labels.size * problem.n_features
             if needed > _MOST_MEMORY:
                 raise UnsupportedError(
-                    f"sag-admm with variant={self.variant!r} keeps a point for each row, {needed / 2**30:.1f} GiB here. "
+                    f"sag-admm with variant={self.variant!r} keeps a point per row, {needed / 2**30:.1f} GiB here. "
                     "Use variant='simple' or \"svrg-admm\", which keep a number for each row."
                 )
             _log.info("sag-admm, variant %s: allocating %.1f MiB for the stored points", self.variant, needed / 2**20)

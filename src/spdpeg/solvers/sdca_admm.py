@@ -11,8 +11,7 @@ from ..kernels.rows import add_row, row_dot, row_square, weight_of
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging as averages
-from .base import Solution, Solver
-from .linearized import require_positive
+from .base import Solution, Solver, require_positive
 from .primal_dual import expect
 from .stacking import stacked
 from .steps import StepRule
@@ -24,7 +23,8 @@ _ABOVE = 1.01
 class SDCAADMM(Solver):
     """ADMM on the dual, one batch of dual variables at a time; the multiplier is x. The last iterate.
 
-    Needs neither L nor smoothness, so exact hinge and quantile losses work. r1 is carried by the stacked operator [F; I].
+    Needs neither L nor smoothness, so exact hinge and quantile losses work. r1 is carried by the stacked operator [F;
+    I].
 
     Parameters
     ----------

@@ -13,9 +13,9 @@ class SGADM(Stochastic):
 
     The SPDPEG authors' published code stacks [F; I] to carry r1 and so adds rho to the denominator; here r1 goes by its
     prox, which is at least as good and cheaper.
-    """
 
-    __doc__ += Stochastic.__doc__.partition("\n\n")[2]
+    Parameters, cost and memory as `Stochastic`.
+    """
 
     name = "sgadm"
     summary = "stochastic linearized ADMM (Gao, Jiang, Zhang 2014)"

@@ -15,9 +15,9 @@ class SPDHG(Stochastic):
 
     rho is the dual step. The method is stated for r1 = 0; r1 goes by its prox here. The authors' published code takes a
     dual step so small that the dual variable hardly moves.
-    """
 
-    __doc__ += Stochastic.__doc__.partition("\n\n")[2]
+    Parameters, cost and memory as `Stochastic`.
+    """
 
     name = "spdhg"
     summary = "stochastic Arrow-Hurwicz (Qiao et al. 2016)"

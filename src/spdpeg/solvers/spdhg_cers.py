@@ -13,8 +13,7 @@ from ..kernels.rows import add_row, row_dot, row_squares, weight_of
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging as averages
-from .base import Solution, Solver
-from .linearized import require_positive
+from .base import Solution, Solver, require_positive
 from .primal_dual import expect
 from .sampling import Independent
 from .steps import StepRule
@@ -42,8 +41,8 @@ class SPDHGCERS(Solver):
     Notes
     -----
     A step is one row and the updates of F drawn before it, p / (1 - p) of them on average. Cost: one row, and a prox of
-    r1 for each update, one product with F and one with F^T for each update of F. Memory: four vectors of length d, four of
-    length l and 2 N numbers.
+    r1 for each update, one product with F and one with F^T for each update of F. Memory: four vectors of length d, four
+    of length l and 2 N numbers.
     """
 
     name = "spdhg-cers"

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InputError, UnsupportedError
 from ..problem import Problem
 from . import averaging
+from .base import require_smooth
 from .extragradient import Extragradient
 from .steps import StepRule, extragradient_limit, noise_scale
 
@@ -72,6 +73,9 @@ class SPDPEG(Extragradient):
         for name, value in (("kappa", kappa), ("mu_loss", mu_loss)):
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise InputError(f"{name} is {value}. It must be a number of at least 0.")
+
+    def check(self, problem: Problem) -> None:
+        require_smooth(self, problem)
 
     def _steps(self, problem: Problem, batch_size: int) -> tuple[StepRule, float]:
         L = self._lipschitz(problem)
@@ -146,6 +150,7 @@ class SPDPEGSC1(SPDPEG):
     needs = "smooth loss; strong convexity in r1 (ridge) or in the loss (mu_loss); finite sum or stream"
 
     def check(self, problem: Problem) -> None:
+        super().check(problem)
         self._modulus(problem)
         if self.kappa is not None:
             raise InputError(f"kappa is a parameter of spdpeg; {self.name} has no sqrt(k) term. Leave it out.")

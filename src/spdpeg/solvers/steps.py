@@ -60,7 +60,7 @@ class StepRule:
 
 
 def extragradient_limit(lipschitz: float, coupling: float) -> float:
-    """The largest c with c L + sqrt(c s) <= 1, s = rho |F|^2: the stability limit of a primal-dual extragradient step."""
+    """The largest c with c L + sqrt(c s) <= 1, s = rho |F|^2: where primal-dual extragradient ceases to be stable."""
     if lipschitz == 0.0:
         return 1.0 / coupling if coupling > 0.0 else math.inf
     # The textbook root (sqrt(s + 4L) - sqrt(s)) / (2L) cancels for s >> L; this form does not.

@@ -10,7 +10,8 @@ from ..kernels.rows import snapshot
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging as averages
-from .linearized import Linearized, require_positive, require_smooth, worst_row_rho
+from .base import require_positive, require_smooth
+from .linearized import Linearized, worst_row_rho
 from .primal_dual import Estimator
 from .steps import StepRule
 
@@ -19,8 +20,8 @@ class SVRGADMM(Linearized):
     """Snapshots every m = N / batch steps; step eta / (1 + eta rho |F|^2), constant; the last iterate.
 
     Each snapshot is taken at the mean of the x of the steps before it, costs a pass and stores one slope per row: N
-    numbers beside the vectors. The paper's output for convex problems, the mean of the snapshots, is far behind the last
-    iterate in practice; averaging="uniform" gives the mean of all x.
+    numbers beside the vectors. The paper's output for convex problems, the mean of the snapshots, is far behind the
+    last iterate in practice; averaging="uniform" gives the mean of all x.
 
     Parameters
     ----------

@@ -1,0 +1,87 @@
+"""Losses with a corner, for the methods that take a loss by its prox. As r2 of the data: `spdpeg.penalties.Hinge`."""
+
+import numpy as np
+
+from ..errors import InputError
+from ..kernels import jit
+from .base import Loss
+
+
+class Hinge(Loss):
+    """max(0, 1 - b t) for labels b of two classes: the support vector machine, exactly.
+
+    Not smooth: of the solvers, "sdca-admm", "spdhg-cers" and "online-admm" take it.
+    """
+
+    binary = True
+    bounded_slope = True
+
+    @property
+    def curvature(self) -> float:
+        return np.inf
+
+    @jit.scalar
+    @staticmethod
+    def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return max(1.0 - b * t, 0.0)
+
+    @jit.scalar
+    @staticmethod
+    def kernel_derivative(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return -b if b * t < 1.0 else 0.0
+
+    @jit.scalar
+    @staticmethod
+    def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return b * u if -1.0 <= b * u <= 0.0 else np.inf
+
+    @jit.scalar_prox
+    @staticmethod
+    def kernel_prox(t: float, step: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return t + b * min(max(1.0 - b * t, 0.0), step)
+
+
+class Quantile(Loss):
+    """The pinball loss: level * (b - t) above the prediction, (1 - level) * (t - b) below.
+
+    Not smooth: of the solvers, "sdca-admm", "spdhg-cers" and "online-admm" take it.
+
+    Parameters
+    ----------
+    level : float
+        The quantile, between 0 and 1; 0.5 gives half the absolute error.
+    """
+
+    bounded_slope = True
+
+    def __init__(self, level: float = 0.5) -> None:
+        self.level = level
+
+    @property
+    def curvature(self) -> float:
+        return np.inf
+
+    def pack(self) -> np.ndarray:
+        if not 0.0 < self.level < 1.0:
+            raise InputError(f"level of Quantile is {self.level!r}. It must lie strictly between 0 and 1.")
+        return np.array([float(self.level)])
+
+    @jit.scalar
+    @staticmethod
+    def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return max(reals[0] * (b - t), (reals[0] - 1.0) * (b - t))
+
+    @jit.scalar
+    @staticmethod
+    def kernel_derivative(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return -reals[0] if t < b else (1.0 - reals[0] if t > b else 0.0)
+
+    @jit.scalar
+    @staticmethod
+    def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return b * u if -reals[0] <= u <= 1.0 - reals[0] else np.inf
+
+    @jit.scalar_prox
+    @staticmethod
+    def kernel_prox(t: float, step: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return t + min(max(b - t, -step * (1.0 - reals[0])), step * reals[0])

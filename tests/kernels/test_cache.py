@@ -1,0 +1,144 @@
+"""Compiled code on disk: made once per machine, never in the way, never stale. Every test runs processes of its own."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spdpeg
+
+# One complete solve, then a report on standard output.
+SOLVE = """
+    import json, warnings
+    warnings.simplefilter("always")
+    compiled = []
+    from numba.core import event
+    with warnings.catch_warnings(record=True) as caught, event.install_recorder("numba:compile") as recorder:
+        warnings.simplefilter("always")
+        import numpy as np, spdpeg
+        from spdpeg import losses, operators, penalties
+        X = np.random.default_rng(0).standard_normal((40, 6))
+        problem = spdpeg.Problem(X, X[:, 0] > 0, loss=losses.Logistic(), r1=penalties.L1(0.01),
+                                 r2=penalties.L1(0.01), F=operators.FirstDifference())
+        result = spdpeg.solve(problem, max_passes=5, tol=1e-9)
+    compiled = {e.data["dispatcher"].py_func.__qualname__ for _, e in recorder.buffer if e.is_start}
+    print(json.dumps({
+        "compiled": sorted(compiled),
+        "objective": result.objective,
+        "file": spdpeg.__file__,
+        "warnings": [(w.category.__name__, str(w.message)) for w in caught],
+    }))
+"""
+
+
+def run(environment: Mapping[str, str], script: str = SOLVE) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A cache directory that one process has filled, and what that process reported."""
+    folder = tmp_path_factory.mktemp("cache")
+    return folder, run({"NUMBA_CACHE_DIR": str(folder)})
+
+
+def copy_of(filled: tuple[Path, Any], folder: Path) -> Path:
+    return Path(shutil.copytree(filled[0], folder / "cache"))
+
+
+def test_the_first_process_compiles(filled: tuple[Path, Any]) -> None:
+    _, report = filled
+    assert "extragradient" in report["compiled"]
+    assert report["warnings"] == []
+
+
+def test_the_second_process_compiles_nothing(filled: tuple[Path, Any]) -> None:
+    folder, first = filled
+    files = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+    second = run({"NUMBA_CACHE_DIR": str(folder)})
+    assert second["compiled"] == []
+    assert second["warnings"] == []
+    assert second["objective"] == first["objective"]
+    assert files == {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def test_no_writable_directory_warns_once_and_works(filled: tuple[Path, Any], tmp_path: Path) -> None:
+    """A path below a regular file cannot be made by anyone, not even by root."""
+    file = tmp_path / "file"
+    file.touch()
+    below = str(file / "x")
+    report = run({"NUMBA_CACHE_DIR": below, "HOME": below, "XDG_CACHE_HOME": below})
+    assert report["objective"] == filled[1]["objective"]
+    ((category, message),) = report["warnings"]
+    assert category == "CacheWarning"
+    assert "set NUMBA_CACHE_DIR to a writable directory" in message
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("content", [b"", b"\x80\x04damaged", None], ids=["empty", "garbage", "truncated"])
+def test_damaged_files_are_survived(suffix: str, content: bytes | None, filled: tuple[Path, Any], tmp_path: Path) -> None:
+    folder = copy_of(filled, tmp_path)
+    damaged = list(folder.rglob(f"*extragradient*.{suffix}"))
+    assert damaged
+    for path in damaged:
+        path.write_bytes(path.read_bytes()[:100] if content is None else content)
+    report = run({"NUMBA_CACHE_DIR": str(folder)})
+    assert report["objective"] == filled[1]["objective"]
+    assert {category for category, _ in report["warnings"]} <= {"CacheWarning"}
+    assert len(report["warnings"]) <= 1
+
+
+def test_an_edited_callee_is_noticed(tmp_path: Path) -> None:
+    """rows.row_dot is compiled into the kernels of other files; Numba alone would keep serving the old code."""
+    package = Path(spdpeg.__file__).parent
+    copy = Path(shutil.copytree(package, tmp_path / "spdpeg", ignore=shutil.ignore_patterns("__pycache__")))
+    environment = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    before = run(environment)
+    assert Path(before["file"]).parent == copy
+    assert run(environment)["compiled"] == []
+    rows = copy / "kernels" / "rows.py"
+    text = rows.read_text()
+    edited = text.replace("total += row[j] * x[j]", "total += 0.0 * row[j] * x[j]")
+    assert edited != text
+    rows.write_text(edited)
+    after = run(environment)
+    assert "extragradient" in after["compiled"]
+    assert after["objective"] != before["objective"]
+
+
+def test_import_is_light() -> None:
+    """Neither the optional packages nor anything that only the command line shows is loaded."""
+    heavy = ("sklearn", "pandas", "rich", "matplotlib", "cvxpy", "scipy.stats")
+    script = f"""
+        import json, sys
+        import spdpeg
+        print(json.dumps([name for name in {heavy!r} if name in sys.modules]))
+    """
+    assert run({}, script) == []
+
+
+def test_import_compiles_nothing() -> None:
+    script = """
+        import json
+        from numba.core import event
+        with event.install_recorder("numba:compile") as recorder:
+            import spdpeg
+        print(json.dumps(len(recorder.buffer)))
+    """
+    assert run({}, script) == 0

@@ -1,0 +1,144 @@
+"""The shape of the source tree: imports point downwards, files stay short, everything public is documented."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import spdpeg
+
+ROOT = Path(spdpeg.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+LAYERS = [
+    {"errors", "parameters"},
+    {"kernels"},
+    {"losses", "penalties", "operators", "data", "graphs"},
+    {"state", "result", "problem", "certificate"},
+    {"progress", "solvers", "datasets"},
+    {"estimators"},
+    {"reproduce", "cli"},
+    {"__init__", "__main__"},
+]
+"""From the ground up. Imports within a layer are listed below; all others must point to a lower layer."""
+
+SIDEWAYS = {
+    ("parameters", "errors"),
+    ("result", "state"),
+    ("certificate", "problem"),
+    ("solvers", "progress"),
+    ("operators", "penalties"),
+    ("cli", "reproduce"),
+    ("reproduce", "cli"),
+    ("__main__", "__init__"),
+}
+
+
+def part_of(module: str) -> str:
+    """First name below spdpeg: spdpeg.losses.base belongs to losses, spdpeg itself to __init__."""
+    names = module.split(".")
+    return names[1] if len(names) > 1 else "__init__"
+
+
+def module_name(path: Path) -> str:
+    names = ["spdpeg", *path.relative_to(ROOT).with_suffix("").parts]
+    return ".".join(names[:-1] if names[-1] == "__init__" else names)
+
+
+def imports(path: Path) -> set[str]:
+    """Modules of the package that a file imports, anywhere in it; `from . import x` counts as the module x."""
+    package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.split(".")[0] == "spdpeg"}
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                base = ".".join(package.split(".")[: len(package.split(".")) - node.level + 1])
+                base = f"{base}.{node.module}" if node.module else base
+            else:
+                base = node.module or ""
+            if base.split(".")[0] != "spdpeg":
+                continue
+            for alias in node.names:
+                inside = ROOT.joinpath(*base.split(".")[1:], alias.name)
+                is_module = inside.is_dir() or inside.with_suffix(".py").exists()
+                found.add(f"{base}.{alias.name}" if is_module else base)
+    return found
+
+
+def layer_of(part: str) -> int:
+    return next(number for number, parts in enumerate(LAYERS) if part in parts)
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_name)
+def test_imports_point_downwards(path: Path) -> None:
+    source = part_of(module_name(path))
+    for target in map(part_of, imports(path)):
+        allowed = target == source or (source, target) in SIDEWAYS or layer_of(target) < layer_of(source)
+        assert allowed, f"{module_name(path)} imports {target}, which lies above it"
+
+
+def test_the_check_sees_imports() -> None:
+    assert "spdpeg.problem" in imports(ROOT / "certificate.py")
+    assert "spdpeg.kernels.jit" in imports(ROOT / "losses" / "base.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_name)
+def test_files_are_short(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 600
+
+
+def modules() -> list[ModuleType]:
+    names = [info.name for info in pkgutil.walk_packages(spdpeg.__path__, "spdpeg.")]
+    return [spdpeg, *(importlib.import_module(name) for name in names if not name.endswith("__main__"))]
+
+
+MODULES = modules()
+every_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+
+
+@every_module
+def test_docstrings(module: ModuleType) -> None:
+    """Modules, public classes, functions and methods; a method may inherit its docstring."""
+    missing = [] if module.__doc__ else [module.__name__]
+    for name, item in vars(module).items():
+        if name.startswith("_") or getattr(item, "__module__", None) != module.__name__:
+            continue
+        if inspect.isfunction(item) or isinstance(item, type):
+            missing += [] if inspect.getdoc(item) else [name]
+        if isinstance(item, type):
+            missing += [
+                f"{name}.{method}"
+                for method, value in vars(item).items()
+                if not method.startswith("_")
+                and (inspect.isfunction(value) or isinstance(value, property))
+                and not inspect.getdoc(getattr(item, method))
+            ]
+    assert not missing
+
+
+@every_module
+def test_public_names_exist(module: ModuleType) -> None:
+    names = getattr(module, "__all__", [])
+    assert [name for name in names if not hasattr(module, name)] == []
+    assert len(set(names)) == len(names)
+
+
+@every_module
+def test_examples_run(module: ModuleType) -> None:
+    result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert result.failed == 0
+
+
+def test_there_are_examples() -> None:
+    assert sum(len(test.examples) for module in MODULES for test in doctest.DocTestFinder().find(module)) > 20
+
+
+def test_typed() -> None:
+    assert (ROOT / "py.typed").exists()
