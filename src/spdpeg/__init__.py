@@ -6,7 +6,7 @@ min_x   E_xi[ l(x, xi) ]   +   r1(x)   +   r2( F x ),     x in a convex set
 solved by   solvers/
 """
 
-from . import data, losses, operators, penalties
+from . import data, datasets, losses, operators, penalties
 from .errors import CacheWarning, DivergedError, InputError, SpdpegError, StateError, UnsupportedError
 from .problem import Problem
 from .result import History, Result, Status
@@ -29,6 +29,7 @@ __all__ = [
     "UnsupportedError",
     "bounds",
     "data",
+    "datasets",
     "losses",
     "operators",
     "penalties",

@@ -18,7 +18,7 @@ _COLUMNS = (
 )
 
 
-def with_bar(work: "Callable[[Callable[[loop.Progress], None]], Result]", budget: "loop.Budget") -> "Result":
+def with_bar(work: "Callable[[Callable[[loop.Progress], None]], Result]") -> "Result":
     """Run `work(show)` under a bar on standard error; `show` takes the records of the loop.
 
     Where standard error is not a terminal there is no bar.
@@ -28,18 +28,9 @@ def with_bar(work: "Callable[[Callable[[loop.Progress], None]], Result]", budget
         task = bar.add_task("", total=1.0, passes=0.0, objective=float("nan"), violation=float("nan"))
 
         def show(record: "loop.Progress") -> None:
-            shares = [
-                done / limit
-                for done, limit in (
-                    (record.passes, budget.passes),
-                    (record.iterations, budget.iterations),
-                    (record.seconds, budget.seconds),
-                )
-                if limit
-            ]
             bar.update(
                 task,
-                completed=min(1.0, max(shares, default=0.0)),
+                completed=record.share,
                 passes=record.passes,
                 objective=record.objective,
                 violation=record.violation,

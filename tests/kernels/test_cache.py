@@ -78,12 +78,18 @@ def test_the_second_process_compiles_nothing(filled: tuple[Path, Any]) -> None:
     assert files == {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
+def copy_package(folder: Path) -> Path:
+    package = Path(spdpeg.__file__).parent
+    return Path(shutil.copytree(package, folder / "spdpeg", ignore=shutil.ignore_patterns("__pycache__")))
+
+
 def test_no_writable_directory_warns_once_and_works(filled: tuple[Path, Any], tmp_path: Path) -> None:
-    """A path below a regular file cannot be made by anyone, not even by root."""
-    file = tmp_path / "file"
-    file.touch()
-    below = str(file / "x")
-    report = run({"NUMBA_CACHE_DIR": below, "HOME": below, "XDG_CACHE_HOME": below})
+    """A directory below, or in the place of, a regular file cannot be made by anyone, not even by root."""
+    copy = copy_package(tmp_path)
+    for folder in [copy, *(path for path in copy.rglob("*") if path.is_dir())]:
+        (folder / "__pycache__").touch()
+    below = str(copy / "__pycache__" / "x")
+    report = run({"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": below, "HOME": below, "XDG_CACHE_HOME": below})
     assert report["objective"] == filled[1]["objective"]
     ((category, message),) = report["warnings"]
     assert category == "CacheWarning"
@@ -106,8 +112,7 @@ def test_damaged_files_are_survived(suffix: str, content: bytes | None, filled: 
 
 def test_an_edited_callee_is_noticed(tmp_path: Path) -> None:
     """rows.row_dot is compiled into the kernels of other files; Numba alone would keep serving the old code."""
-    package = Path(spdpeg.__file__).parent
-    copy = Path(shutil.copytree(package, tmp_path / "spdpeg", ignore=shutil.ignore_patterns("__pycache__")))
+    copy = copy_package(tmp_path)
     environment = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     before = run(environment)
     assert Path(before["file"]).parent == copy

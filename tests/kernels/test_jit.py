@@ -33,6 +33,9 @@ def compiled_functions() -> dict[str, Kernel]:
 
 FUNCTIONS = compiled_functions()
 
+FACTORISING = {"spdpeg.penalties.nuclear.Nuclear.kernel_prox", "spdpeg.solvers.adaptive_sadmm._full_metric_steps"}
+"""Singular values and matrix roots come from LAPACK, which needs room to work in."""
+
 
 def test_there_are_many() -> None:
     assert len(FUNCTIONS) > 30
@@ -40,12 +43,9 @@ def test_there_are_many() -> None:
     assert "spdpeg.penalties.l1.L1.kernel_prox" in FUNCTIONS
 
 
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if "nuclear" not in name])
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in FACTORISING])
 def test_nothing_allocates(name: str) -> None:
-    """Compiled without a memory manager, a function that makes an array does not even compile.
-
-    The nuclear norm alone, which needs a matrix factorisation, is free to.
-    """
+    """Compiled without a memory manager, a function that makes an array does not even compile."""
     assert not FUNCTIONS[name].allocates
 
 

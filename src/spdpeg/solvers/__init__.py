@@ -113,8 +113,7 @@ def solve(
         return with_bar(
             lambda show: run(
                 problem, rule, state, budget, tol=tol, record_every=record_every, callback=_both(show, callback)
-            ),
-            budget,
+            )
         )
     return run(problem, rule, state, budget, tol=tol, record_every=record_every, callback=callback)
 

@@ -1,7 +1,5 @@
 """The family of stochastic ADMM with the exact x-step: SADMM, its optimal and its adaptive forms."""
 
-import math
-
 import numpy as np
 
 from ..data import Block
@@ -182,7 +180,7 @@ def decreasing(
     if regime == "strongly-convex":
         slope, shift = strong
         return StepRule(base=0.0, slope=slope * problem.strong_convexity, shift=shift)
-    chosen = noise_scale(problem) / math.sqrt(batch_size) if kappa is None else kappa
+    chosen = noise_scale(problem, batch_size) if kappa is None else kappa
     return StepRule(base=base if base or chosen else 1.0, kappa=chosen)
 
 

@@ -149,13 +149,15 @@ class Stochastic(Linearized):
         stable = 1.0 / base if base > 0.0 else math.inf
         if self.regime == "strongly-convex":
             return StepRule(base=base, slope=problem.strong_convexity, stable=stable)
-        kappa = noise_scale(problem) / math.sqrt(batch_size) if self.kappa is None else self.kappa
+        kappa = noise_scale(problem, batch_size) if self.kappa is None else self.kappa
         return StepRule(base=base if kappa or base else 1.0, kappa=kappa, stable=stable)
 
 
 def worst_row_rho(rho: float | None, problem: Problem) -> float:
-    """`rho`, or L_max / |F|^2."""
+    """`rho`, or L_max / |F|^2; a loss with corners counts as one of curvature 1."""
     if rho is not None:
         return rho
+    smooth = math.isfinite(problem.loss.curvature)
+    largest = problem.lipschitz_max if smooth else problem.statistics.max_square
     square = problem.F.squared_norm
-    return problem.lipschitz_max / square if square > 0.0 and problem.lipschitz_max > 0.0 else 1.0
+    return largest / square if square > 0.0 and largest > 0.0 else 1.0

@@ -27,6 +27,9 @@ _SLICE_SECONDS = 0.05
 _STREAM_CADENCE = 1 << 16
 """Rows between two records on a stream, whose length is unknown."""
 
+_RECORDS = 20
+"""Records of a run unless asked otherwise; never more than one a pass."""
+
 _RUNAWAY = 1e6
 """An objective this many times above its start means divergence even if every number is still finite."""
 
@@ -40,6 +43,8 @@ class Progress:
     seconds: float
     objective: float
     violation: float
+    share: float
+    """Of the budget of this call that is used up, between 0 and 1; 0 if there is none."""
     x: np.ndarray
 
 
@@ -107,15 +112,9 @@ def run(
     terms = problem.terms()
     source = feed.make(problem, solver, state, int(state.parameters["batch_size"]), budget.passes)
     rows_per_step = source.rows_per_step
-    recorder = _Recorder(problem, solver, source, clock, tol)
-    cadence = _cadence(problem, budget, record_every)
-    last_iteration = math.inf if budget.iterations is None else state.iterations + budget.iterations
-    deadline = math.inf if budget.seconds is None else state.seconds + budget.seconds
-    last_row = math.inf
-    if budget.passes is not None and not isinstance(problem.source, Stream):
-        assert problem.n_samples is not None
-        last_row = state.allowance = max(state.allowance, float(state.rows)) + budget.passes * problem.n_samples
-
+    cadence = _cadence(problem, budget, record_every, rows_per_step)
+    limits = _Limits(problem, state, budget)
+    recorder = _Recorder(problem, solver, source, clock, tol, limits)
     recorder.record(state)
     slice_steps = 64.0
     status: Status | None = None
@@ -126,20 +125,15 @@ def run(
                 state.rows += solver.prepare(problem, terms, state)
             next_record = (state.rows // cadence + 1) * cadence
             to_record = math.ceil((next_record - state.rows) / rows_per_step)
-            steps = min(to_record, last_iteration - state.iterations, slice_steps, solver.steps_ahead(state))
-            if last_row - state.rows < rows_per_step:
-                status = Status.MAX_PASSES
-            elif state.iterations >= last_iteration:
-                status = Status.MAX_ITERATIONS
-            elif clock.total >= deadline:
-                status = Status.MAX_SECONDS
-            elif interrupted():
+            steps = min(to_record, slice_steps, solver.steps_ahead(state), limits.steps(state, rows_per_step))
+            status = limits.reached(state, rows_per_step)
+            if status is None and interrupted():
                 status = Status.INTERRUPTED
             if status is not None:
                 break
 
             with clock.running():
-                portion = source.next(int(min(steps, (last_row - state.rows) // rows_per_step)))
+                portion = source.next(int(steps))
                 if portion is not None:
                     extra = solver.advance(problem, terms, state, portion.block, portion.order, portion.steps)
             if portion is None:
@@ -162,11 +156,51 @@ def run(
     return recorder.result(state, status)
 
 
+class _Limits:
+    """Where the budgets of one call end."""
+
+    def __init__(self, problem: Problem, state: State, budget: Budget) -> None:
+        self._start = (state.rows, state.iterations, state.seconds)
+        rows = math.inf
+        if budget.passes is not None and problem.n_samples is not None:
+            rows = state.allowance = state.allowance + budget.passes * problem.n_samples
+        iterations = math.inf if budget.iterations is None else state.iterations + budget.iterations
+        seconds = math.inf if budget.seconds is None else state.seconds + budget.seconds
+        self._end = (rows, iterations, seconds)
+
+    def steps(self, state: State, rows_per_step: int) -> float:
+        """Steps that may still be done."""
+        return min((self._end[0] - state.rows) // rows_per_step, self._end[1] - state.iterations)
+
+    def reached(self, state: State, rows_per_step: int) -> Status | None:
+        """The budget that is used up, if any."""
+        if state.rows + rows_per_step > self._end[0]:
+            return Status.MAX_PASSES
+        if state.iterations >= self._end[1]:
+            return Status.MAX_ITERATIONS
+        return Status.MAX_SECONDS if state.seconds >= self._end[2] else None
+
+    def share(self, state: State) -> float:
+        """Of the budget that is used up."""
+        now = (state.rows, state.iterations, state.seconds)
+        used = zip(self._start, now, self._end, strict=True)
+        return min(1.0, max((at - start) / (end - start) if end > start else 1.0 for start, at, end in used))
+
+
 class _Recorder:
     """Evaluates the output on a cadence, outside the clock."""
 
-    def __init__(self, problem: Problem, solver: Solver, source: Any, clock: _Clock, tol: float | None) -> None:
-        self._problem, self._solver, self._source, self._clock, self._tol = problem, solver, source, clock, tol
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Solver,
+        source: feed.Feed,
+        clock: _Clock,
+        tol: float | None,
+        limits: _Limits,
+    ) -> None:
+        self._problem, self._solver, self._source, self._clock = problem, solver, source, clock
+        self._tol, self._limits = tol, limits
         self.rows: list[int] = []
         self.iterations: list[int] = []
         self.seconds: list[float] = []
@@ -194,6 +228,7 @@ class _Recorder:
                 self.seconds[-1],
                 self.objective[-1],
                 self.violation[-1],
+                self._limits.share(state),
                 solution.x,
             )
             if callback(progress):
@@ -265,7 +300,7 @@ def _diverged(solver: Solver, state: State) -> DivergedError:
     )
 
 
-def _cadence(problem: Problem, budget: Budget, record_every: float | None) -> int:
+def _cadence(problem: Problem, budget: Budget, record_every: float | None, rows_per_step: int) -> int:
     """Rows between two records."""
     if record_every is not None and not record_every > 0:
         raise InputError(f"record_every is {record_every}. It counts passes and must be positive.")
@@ -274,5 +309,10 @@ def _cadence(problem: Problem, budget: Budget, record_every: float | None) -> in
             raise InputError("record_every counts passes, and a stream has no known length. Leave it out.")
         return _STREAM_CADENCE
     assert problem.n_samples is not None
-    passes = record_every if record_every is not None else max(1.0, (budget.passes or 0.0) / 20)
-    return max(1, round(passes * problem.n_samples))
+    if record_every is not None:
+        return max(1, round(record_every * problem.n_samples))
+    whole = min(
+        math.inf if budget.passes is None else budget.passes * problem.n_samples,
+        math.inf if budget.iterations is None else budget.iterations * rows_per_step,
+    )
+    return max(problem.n_samples, round(whole / _RECORDS) if math.isfinite(whole) else 0)

@@ -77,7 +77,7 @@ class OnlineADMM(Exact):
         vectors |= {name: np.zeros(d) for name in ("right", "still", "answer", "back", "shift")}
         vectors |= {name: np.zeros(m) for name in ("y", "y_average", "y_next", "ahead")}
         rho = worst_row_rho(self.rho, problem)
-        kappa = self.kappa or noise_scale(problem) or 1.0
+        kappa = self.kappa or noise_scale(problem, batch_size) or 1.0
         return {"rho": rho, **StepRule(base=0.0, kappa=kappa).to_numbers()}, vectors
 
     def advance(

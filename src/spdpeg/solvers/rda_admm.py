@@ -3,7 +3,6 @@
 Suzuki: Dual averaging and proximal gradient descent for online alternating direction multiplier method, ICML 2013.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +67,7 @@ class RDAADMM(Solver):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rho = worst_row_rho(self.rho, problem)
-        kappa = self.kappa or noise_scale(problem) / math.sqrt(batch_size)
+        kappa = self.kappa or noise_scale(problem, batch_size)
         base = rho * problem.F.squared_norm
         rule = GrowingSteps(base=base if base or kappa else 1.0, kappa=kappa)
         d, m = problem.n_features, problem.F.n_outputs

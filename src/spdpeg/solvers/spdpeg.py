@@ -13,7 +13,7 @@ from ..problem import Problem
 from . import averaging
 from .base import require_smooth
 from .extragradient import Extragradient
-from .steps import StepRule, extragradient_limit, noise_scale
+from .steps import StepRule, batch_lipschitz, dual_radius, extragradient_limit, noise_scale
 
 MODES = ("default", "paper")
 
@@ -27,7 +27,7 @@ class SPDPEG(Extragradient):
     ----------
     mode : {"default", "paper"}
         "paper": rho = 1, kappa = 1, L of the worst row, L~ = max(8 s, sqrt(8 L^2 + s)) + mu with s = rho |F|^2, as
-        printed. "default": L of the mean (of the worst row if the loss has unbounded slope), the tight
+        printed. "default": L of the mean (of single batches if the loss has unbounded slope), the tight
         L~ = max(4 s, 2 L + s), kappa and rho from the data, and every step within the stability limit.
     rho, kappa, lipschitz : float, optional
         Override what the mode chooses.
@@ -78,7 +78,7 @@ class SPDPEG(Extragradient):
         require_smooth(self, problem)
 
     def _steps(self, problem: Problem, batch_size: int) -> tuple[StepRule, float]:
-        L = self._lipschitz(problem)
+        L = self._lipschitz(problem, batch_size)
         square = problem.F.squared_norm
         rho = self._rho(problem, L, square)
         s = rho * square
@@ -90,12 +90,12 @@ class SPDPEG(Extragradient):
         cut = limit if self.mode == "default" else math.inf
         return StepRule(base=base, scale=self.scale, limit=cut, stable=limit, **regime), rho
 
-    def _lipschitz(self, problem: Problem) -> float:
+    def _lipschitz(self, problem: Problem, batch_size: int) -> float:
         if self.lipschitz is not None:
             return self.lipschitz
-        if self.mode == "paper" or not problem.loss.bounded_slope:
+        if self.mode == "paper":
             return problem.lipschitz_max
-        return problem.lipschitz
+        return problem.lipschitz if problem.loss.bounded_slope else batch_lipschitz(problem, batch_size)
 
     def _rho(self, problem: Problem, L: float, square: float) -> float:
         if self.rho is not None:
@@ -106,7 +106,7 @@ class SPDPEG(Extragradient):
             return 2.0 * L / (3.0 * square)  # the largest rho that does not shorten the tight step
         if problem.strong_convexity > 0.0:
             return problem.strong_convexity / square  # then the dual takes projected gradient steps of its own length
-        return 1.0 / math.sqrt(square)
+        return dual_radius(problem) / math.sqrt(square)  # x being of the order of 1
 
     def _base(self, problem: Problem, L: float, s: float) -> float:
         """L~ (section "L-tilde" of docs/spdpeg.md)."""
@@ -123,7 +123,7 @@ class SPDPEG(Extragradient):
         elif self.mode == "paper":
             kappa = 1.0
         else:
-            kappa = noise_scale(problem) / math.sqrt(batch_size)
+            kappa = noise_scale(problem, batch_size)
         return {"kappa": kappa}
 
     def _modulus(self, problem: Problem) -> float:

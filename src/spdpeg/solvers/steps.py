@@ -8,6 +8,8 @@ import numpy as np
 
 from ..problem import Problem
 
+_FAR = 1e8
+
 _MARGIN = 3.0
 """A classifier's margins at the solution are about this large: sets the scale of the distance to travel."""
 
@@ -67,12 +69,26 @@ def extragradient_limit(lipschitz: float, coupling: float) -> float:
     return (2.0 / (math.sqrt(coupling) + math.sqrt(coupling + 4.0 * lipschitz))) ** 2
 
 
-def noise_scale(problem: Problem) -> float:
-    """kappa = sigma / D: gradient noise at 0 over a guess of the distance to the solution.
+def noise_scale(problem: Problem, batch_size: int) -> float:
+    """kappa = sigma / D: noise at 0 of a batch's gradient over a guess of the distance to the solution.
 
-    For logistic regression this is mean |a_i|^2 / (6 sqrt(d)).
+    For logistic regression and single rows this is mean |a_i|^2 / (6 sqrt(d)). Batches drawn without repetition from N
+    rows have (N - b) / (b (N - 1)) of the variance: none at b = N.
     """
-    return math.sqrt(problem.statistics.mean_noise) / distance_scale(problem)
+    n = problem.n_samples
+    variance = 1.0 / batch_size
+    if n is not None and n > 1:
+        variance = (n - batch_size) / (batch_size * (n - 1))
+    return math.sqrt(problem.statistics.mean_noise * variance) / distance_scale(problem)
+
+
+def batch_lipschitz(problem: Problem, batch_size: int) -> float:
+    """Expected smoothness of a batch: L_max of single rows at b = 1, L of the mean at b = N."""
+    n = problem.n_samples
+    if n is None or n == 1 or batch_size == 1:
+        return problem.lipschitz_max
+    share = n * (batch_size - 1) / (batch_size * (n - 1))
+    return share * problem.lipschitz + (1.0 - share) * problem.lipschitz_max
 
 
 def distance_scale(problem: Problem) -> float:
@@ -85,6 +101,13 @@ def distance_scale(problem: Problem) -> float:
         return 1.0
     size = _MARGIN if problem.loss.binary else _spread(problem.block.labels)
     return size * math.sqrt(problem.n_features / square)
+
+
+def dual_radius(problem: Problem) -> float:
+    """Size of the dual variables that r2 allows, seen from far away on either side; 1 if they are not bounded."""
+    far = np.full(problem.F.n_outputs, _FAR)
+    radius = max(float(np.linalg.norm(problem.r2.dual_prox(sign * far))) for sign in (1.0, -1.0))
+    return radius if 0.0 < radius < 0.01 * np.linalg.norm(far) else 1.0
 
 
 def _spread(labels: np.ndarray) -> float:
