@@ -97,7 +97,7 @@ def random_rows(n: int, d: int, entries: int, seed: int = 0) -> sp.csr_array:
 def _generate(shape: _Shape) -> tuple[sp.csr_array, np.ndarray]:
     X = random_rows(shape.rows, shape.columns, shape.entries_per_row)
     rng = np.random.default_rng(1)
-    X.data *= rng.uniform(0.5, 1.5, X.nnz)
+    X.data *= rng.standard_normal(X.nnz)
     truth = np.repeat(rng.standard_normal(-(-shape.columns // 10)), 10)[: shape.columns]
     return X, np.where(X @ truth + 0.1 * rng.standard_normal(shape.rows) > 0, 1.0, -1.0)
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -12,6 +11,7 @@ from spdpeg.certificate import kkt_residual
 from spdpeg.kernels import jit
 from spdpeg.penalties.base import Packed
 from support import catalogue
+from support.conic import cp
 
 
 class LogCosh(losses.Loss):
@@ -24,13 +24,15 @@ class LogCosh(losses.Loss):
         return 1.0
 
     @jit.scalar
-    def kernel_value(t, b, reals, ints):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         r = abs(t - b)
-        return r + np.log1p(np.exp(-2.0 * r)) - np.log(2.0)
+        return r + np.log1p(np.exp(-2.0 * r)) - np.log(2.0)  # type: ignore[no-any-return]
 
     @jit.scalar
-    def kernel_derivative(t, b, reals, ints):  # type: ignore[no-untyped-def]
-        return np.tanh(t - b)
+    @staticmethod
+    def kernel_derivative(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return np.tanh(t - b)  # type: ignore[no-any-return]
 
 
 class Leaning(penalties.Penalty):
@@ -50,7 +52,8 @@ class Leaning(penalties.Penalty):
         return Packed(np.array([self.up, self.down]), jit.NONE)
 
     @jit.prox
-    def kernel_prox(point, step, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         up, down = step * reals[0], step * reals[1]
         for j in range(point.size):
             out[j] = point[j] - min(max(point[j], -down), up)
@@ -71,12 +74,14 @@ class Ring(operators.Operator):
         return jit.NO_REALS, jit.NONE
 
     @jit.linear
-    def kernel_forward(vector, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_forward(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         for j in range(out.size):
             out[j] = vector[(j + 1) % vector.size] - vector[j]
 
     @jit.linear
-    def kernel_adjoint(vector, reals, ints, out):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def kernel_adjoint(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
         for j in range(out.size):
             out[j] = vector[j - 1] - vector[j]
 

@@ -1,23 +1,29 @@
 """The command line: a demonstration, the table of solvers, and a look at the installation."""
 
 import argparse
+import inspect
 import json
 import os
 import platform
 import sys
 import tempfile
+import textwrap
 import warnings
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from . import Problem, Result, SpdpegError, Status, __version__, losses, operators, penalties, solve, solvers
 from .datasets import piecewise_constant
 from .kernels import jit, rows
+from .solvers import Solver
+from .solvers.registry import resolve
 from .solvers.spdpeg import MODES
 
 OK, FAILED, INTERRUPTED = 0, 1, 130
@@ -25,6 +31,14 @@ OK, FAILED, INTERRUPTED = 0, 1, 130
 
 _LAM1, _LAM2 = 5e-4, 5e-3
 """Weights of the paper's fused logistic regression."""
+
+_WIDE = 110
+"""Columns of a terminal from which on the table of solvers has room for what they need."""
+
+_LEGEND = (
+    "g, G: stochastic and full gradient of the loss. prox1: prox of c r1. prox2*: prox of rho r2*. x-: the x before. "
+    "d, l, N: coefficients, rows of F, rows of data."
+)
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite", "rich", "pandas")
 
@@ -64,7 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--json", action="store_true", help="print numbers for programs instead of tables for people")
     demo.set_defaults(command=_demo)
 
-    table = commands.add_parser("solvers", help="list the solvers and what each needs")
+    table = commands.add_parser("solvers", help="list the solvers, or tell all about one")
+    table.add_argument("name", nargs="?", help="the solver whose update, cost, memory and parameters to show")
     table.set_defaults(command=_solvers)
 
     doctor = commands.add_parser("doctor", help="show versions, the cache of compiled code and processors")
@@ -179,12 +194,56 @@ def _pictures(curves: dict[str, np.ndarray], width: int, ascii_only: bool, heigh
 
 
 def _solvers(args: argparse.Namespace, console: Console) -> None:
-    table = Table()
-    for heading in ("name", "what it is", "rate", "needs"):
-        table.add_column(heading, overflow="fold", no_wrap=heading == "name")
+    if args.name is not None:
+        _solver(resolve(args.name, {}), console)
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    headings = {"name": "name", "what it is": "summary", "rate": "rate"}
+    if console.width >= _WIDE:
+        headings["needs"] = "needs"
+    for heading in headings:
+        table.add_column(heading, no_wrap=heading == "name")
     for solver in solvers():
-        table.add_row(solver["name"], solver["summary"], solver["rate"], solver["needs"])
+        table.add_row(*(solver[column] for column in headings.values()))
     console.print(table)
+    console.print("`spdpeg solvers NAME` tells what one does, needs and costs.", highlight=False)
+
+
+def _solver(solver: Solver, console: Console) -> None:
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_row(solver.name, Text(solver.summary))
+    for heading in ("update", "cost", "memory", "rate", "needs"):
+        table.add_row(heading, Text(getattr(solver, heading)))
+    console.print(table)
+    for text in ("", _LEGEND, "", *_paragraphs(_documentation(type(solver)))):
+        console.out(textwrap.fill(text, console.width, subsequent_indent=" " * _indentation(text)), highlight=False)
+
+
+def _documentation(solver: type[Solver]) -> str:
+    """The docstring, with the parameters of the class above if it lists none of its own."""
+    texts = [inspect.cleandoc(base.__doc__ or "") for base in solver.__mro__]
+    heading = "Parameters\n----------\n"
+    if heading in texts[0]:
+        return texts[0]
+    listed = next(text for text in texts if heading in text)
+    return f"{texts[0]}\n\n{listed[listed.index(heading) :]}"
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Lines of equal indentation joined; headings and names of parameters stay lines of their own."""
+    paragraphs: list[str] = []
+    for line in text.splitlines():
+        above = paragraphs[-1] if paragraphs else ""
+        apart = not line or not above or " : " in line or line.startswith("---") or above.startswith("---")
+        if apart or _indentation(line) != _indentation(above):
+            paragraphs.append(line)
+        else:
+            paragraphs[-1] += " " + line.lstrip()
+    return paragraphs
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _doctor(args: argparse.Namespace, console: Console) -> None:

@@ -188,7 +188,7 @@ class Problem:
     def _make_source(self, X: Any, F: Any) -> Source | Stream:
         if X is not None:
             return as_source(X)
-        width = as_operator(F).n_inputs if F is not None else None
+        width = None if F is None else as_operator(F).known_inputs
         if width is None:
             raise InputError("X is None, so F must say how long x is. Give F as a matrix or bind the operator first.")
         empty = np.zeros(0)

@@ -71,7 +71,7 @@ class State:
     def load(cls, path: str | os.PathLike[str]) -> "State":
         """Read what `save` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 header = json.loads(str(archive["header"]))
                 vectors = {name[7:]: archive[name] for name in archive.files if name.startswith("vector_")}
         except FileNotFoundError:

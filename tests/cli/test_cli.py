@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -79,6 +80,39 @@ def test_solvers_lists_the_registry(capsys):
     out = capsys.readouterr().out
     for solver in spdpeg.solvers():
         assert solver["name"] in out
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_solvers_fit_the_terminal(columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert cli.main(["solvers"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines) <= columns
+    assert ("needs" in lines[1].split()) == (columns == 120)
+    for solver in spdpeg.solvers():
+        assert sum(line.split()[:1] == [solver["name"]] for line in lines) == 1
+
+
+@pytest.mark.parametrize("name", [solver["name"] for solver in spdpeg.solvers()])
+def test_solvers_tells_all_about_one(name, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.main(["solvers", name]) == 0
+    out = capsys.readouterr().out
+    assert max(len(line) for line in out.splitlines()) <= 80
+    words = " ".join(out.split())
+    solver = next(solver for solver in spdpeg.solvers() if solver["name"] == name)
+    for column in ("summary", "update", "cost", "memory", "rate", "needs"):
+        assert solver[column] in words
+    for parameter in solver["parameters"]:
+        assert re.search(rf"\b{parameter}\b[\w, ]* : ", words), f"{parameter} of {name} is not explained"
+
+
+def test_solvers_knows_the_name_or_says_which_there_are(capsys):
+    assert cli.main(["solvers", "sgd"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("spdpeg: There is no solver called 'sgd'.")
+    assert "spdpeg-sc1" in err
 
 
 def test_doctor_tells_versions_cache_and_processors(capsys):

@@ -17,8 +17,6 @@ import spdpeg
 # One complete solve, then a report on standard output.
 SOLVE = """
     import json, warnings
-    warnings.simplefilter("always")
-    compiled = []
     from numba.core import event
     with warnings.catch_warnings(record=True) as caught, event.install_recorder("numba:compile") as recorder:
         warnings.simplefilter("always")
@@ -98,7 +96,9 @@ def test_no_writable_directory_warns_once_and_works(filled: tuple[Path, Any], tm
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("content", [b"", b"\x80\x04damaged", None], ids=["empty", "garbage", "truncated"])
-def test_damaged_files_are_survived(suffix: str, content: bytes | None, filled: tuple[Path, Any], tmp_path: Path) -> None:
+def test_damaged_files_are_survived(
+    suffix: str, content: bytes | None, filled: tuple[Path, Any], tmp_path: Path
+) -> None:
     folder = copy_of(filled, tmp_path)
     damaged = list(folder.rglob(f"*extragradient*.{suffix}"))
     assert damaged

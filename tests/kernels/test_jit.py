@@ -33,7 +33,11 @@ def compiled_functions() -> dict[str, Kernel]:
 
 FUNCTIONS = compiled_functions()
 
-FACTORISING = {"spdpeg.penalties.nuclear.Nuclear.kernel_prox", "spdpeg.solvers.adaptive_sadmm._full_metric_steps"}
+FACTORISING = {
+    "spdpeg.penalties.nuclear.Nuclear.kernel_prox",
+    "spdpeg.penalties.nuclear.Nuclear.kernel_dual_prox",
+    "spdpeg.solvers.adaptive_sadmm._full_metric_steps",
+}
 """Singular values and matrix roots come from LAPACK, which needs room to work in."""
 
 
@@ -73,8 +77,8 @@ def test_frozen_views_share_memory() -> None:
 
 def test_parameters_are_read_only_vectors() -> None:
     reals, ints = jit.as_reals([[1, 2], [3, 4]]), jit.as_ints([1.0, 2.0])
-    assert (reals.dtype, reals.shape, reals.flags.writeable) == (np.float64, (4,), False)
-    assert (ints.dtype, ints.shape, ints.flags.writeable) == (np.int64, (2,), False)
+    assert (str(reals.dtype), reals.shape, reals.flags.writeable) == ("float64", (4,), False)
+    assert (str(ints.dtype), ints.shape, ints.flags.writeable) == ("int64", (2,), False)
 
 
 def test_a_user_function_without_a_source_file_compiles() -> None:

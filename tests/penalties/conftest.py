@@ -74,6 +74,10 @@ def ridge(weight: Any) -> Model:
     return lambda w: (cp.sum(cp.multiply(weight, cp.square(w))) / 2, [])
 
 
+def fused(l1: float, l2: Any) -> Model:
+    return lambda w: (l1 * cp.norm1(w) + cp.sum(cp.multiply(l2, cp.abs(cp.diff(w)))), [])
+
+
 def groups(weights: list[float], members: list[list[int]]) -> Model:
     return lambda w: (sum(a * cp.norm(w[g], 2) for a, g in zip(weights, members, strict=True)), [])
 
@@ -145,6 +149,9 @@ CASES = [
     Case("net", pen.ElasticNet(0.7, 0.4), both(l1(0.7), ridge(0.4))),
     Case("net-weights", pen.ElasticNet(WEIGHTS, WEIGHTS[::-1]), both(l1(WEIGHTS), ridge(WEIGHTS[::-1]))),
     Case("net-l1-only", pen.ElasticNet(POSITIVE, 0.0), l1(POSITIVE)),
+    Case("fused", pen.FusedL1(0.7, 0.4), fused(0.7, 0.4)),
+    Case("fused-weights", pen.FusedL1(0.3, WEIGHTS[:-1]), fused(0.3, WEIGHTS[:-1])),
+    Case("fused-jumps-only", pen.FusedL1(0.0, POSITIVE[:-1]), fused(0.0, POSITIVE[:-1])),
     Case("group-all", pen.GroupL2(0.7), groups([0.7], [list(range(SIZE))])),
     Case("group-block", pen.GroupL2([0.7, 0.0, 2], groups=2), groups([0.7, 0, 2], [[0, 1], [2, 3], [4, 5]])),
     Case("group-label", pen.GroupL2([1, 0.5], groups=[7, -1, 3, 7, 7, 3]), groups([1, 0.5], [[2, 5], [0, 3, 4]])),

@@ -142,10 +142,11 @@ def test_unpenalised_coordinates_are_left_alone() -> None:
         assert np.all(r.prox(v)[~free] != v[~free])
 
 
-def test_nan_is_handed_on() -> None:
+@pytest.mark.parametrize("r", [penalties.Nuclear(1.0, (2, 3)), penalties.FusedL1(1.0, 1.0)], ids=repr)
+def test_nan_is_handed_on(r: penalties.Penalty) -> None:
     v = np.full(SIZE, np.nan)
-    assert np.all(np.isnan(penalties.Nuclear(1.0, (2, 3)).prox(v)))
-    assert np.all(np.isnan(penalties.Nuclear(1.0, (2, 3)).dual_prox(v)))
+    assert np.all(np.isnan(r.prox(v)))
+    assert np.all(np.isnan(r.dual_prox(v)))
 
 
 @pytest.mark.parametrize("step", [0.0, -1.0, np.nan, np.inf, "long"])

@@ -89,6 +89,8 @@ def test_small_weights_have_no_wide_margin() -> None:
         penalties.Quantile(np.zeros(SIZE), 0.5, weight),
         penalties.Hinge(-np.ones(SIZE), weight),
         penalties.ElasticNet(weight, 0.0),
+        penalties.FusedL1(weight, 0.1 * weight),
+        penalties.FusedL1(0.1 * weight, weight),
     ):
         assert r.conjugate(u) == np.inf
         assert np.isfinite(r.conjugate(0.2 * u))

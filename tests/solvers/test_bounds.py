@@ -86,13 +86,14 @@ def test_dominates_the_measured_error(solver: str, known: tuple[Instance, conic.
         "dual_norm": float(np.linalg.norm(best.dual)),
     }
     distance = float(np.linalg.norm(best.x))
-    bound = {
+    bound_of: dict[str, Callable[[int], float]] = {
         "spdpeg": lambda t: bounds.convex(t, diameter=2 * RADIUS, **common),
         "spdpeg-sc1": lambda t: bounds.strongly_convex(t, mu=mu, distance=distance, **common),
         "spdpeg-sc2": lambda t: bounds.strongly_convex_weighted(
             t, mu=mu, diameter=2 * RADIUS, distance=distance, dual_bound=1.0, **common
         ),
-    }[solver]
+    }
+    bound = bound_of[solver]
     for iterations in ITERATIONS:
         results = [
             spdpeg.solve(

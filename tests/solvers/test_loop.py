@@ -15,6 +15,7 @@ import spdpeg
 from spdpeg import DivergedError, InputError, Status
 from spdpeg.certificate import kkt_residual
 from spdpeg.solvers.registry import REGISTRY
+from spdpeg.solvers.spdpeg import SPDPEG
 from support import catalogue, conic
 from support.catalogue import N
 
@@ -45,10 +46,10 @@ class TestBudgets:
 
     def test_seconds_exclude_compilation_and_records(self, problem: spdpeg.Problem) -> None:
         def dawdle(progress: Any) -> None:
-            threading.Event().wait(0.05)
+            threading.Event().wait(0.2)
 
         result = spdpeg.solve(problem, max_passes=5, record_every=1, callback=dawdle)
-        assert result.seconds < 0.05
+        assert result.seconds < 0.5  # the callbacks alone took a second
         assert result.compile_seconds >= 0
 
     def test_the_first_one_used_up_ends_the_run(self, problem: spdpeg.Problem) -> None:
@@ -68,9 +69,10 @@ class TestBudgets:
 
     @pytest.mark.parametrize("name", ["max_passes", "max_seconds", "max_iterations"])
     @pytest.mark.parametrize("value", [-1, float("nan"), float("inf")])
-    def test_nonsense_is_refused(self, problem: spdpeg.Problem, name: str, value: float) -> None:
+    def test_nonsense_is_refused(self, problem: spdpeg.Problem, name: str, value: Any) -> None:
+        budget: dict[str, Any] = {name: value}
         with pytest.raises(InputError, match=rf"{name} is .*\. It must be a finite number"):
-            spdpeg.solve(problem, **{name: value})
+            spdpeg.solve(problem, **budget)
 
 
 class TestHistory:
@@ -274,13 +276,14 @@ class TestDivergence:
         message = str(caught.value)
         assert "spdpeg diverged at iteration" in message
         assert "step rule c_k = 64 / (1 sqrt(k+1) + " in message
-        rule = REGISTRY["spdpeg"](mode="paper", scale=64).step_rule(spdpeg.solve(problem, mode="paper",
-        max_passes=0).state) assert f"The largest stable step is {rule.stable:.3g}: reduce scale or rho" in message
+        state = spdpeg.solve(problem, mode="paper", max_passes=0).state
+        rule = SPDPEG(mode="paper").step_rule(state)
+        assert f"The largest stable step is {rule.stable:.3g}: reduce scale or rho" in message
 
     def test_the_named_step_is_safe(self) -> None:
         problem = catalogue.instance().problem()
         state = spdpeg.solve(problem, mode="paper", max_passes=0).state
-        rule = REGISTRY["spdpeg"](mode="paper").step_rule(state)
+        rule = SPDPEG(mode="paper").step_rule(state)
         scale = rule.stable / rule(np.zeros(1))[0]
         result = spdpeg.solve(problem, mode="paper", scale=scale, max_passes=400)
         assert result.objective < problem.objective(np.zeros(catalogue.D))

@@ -4,6 +4,7 @@ import json
 import lzma
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ CASES = [
     ("Logistic", "L1inL2Ball", "Nuclear", "Identity"),
     ("Logistic", "NoneinSimplex", "L1Weighted", "FirstDifference"),
     ("Squared", "L1", "L1", "GraphDifference"),
+    ("Squared", "FusedL1", "L1", "DenseMatrix"),
     ("Squared", "NonNegative", "HuberL1", "Stack"),
     ("Squared", "L2Squared", "Box", "Identity"),
     ("Huber", "ElasticNet", "L1", "Difference"),
@@ -61,8 +63,13 @@ class TestOptimum:
 @pytest.mark.parametrize(
     ("solver", "case"),
     [("spdpeg", case) for case in EVERYWHERE_FINITE]
-    + [(solver, case) for solver in ("spdpeg-sc1", "spdpeg-sc2") for case in STRONGLY_CONVEX if case in
-    EVERYWHERE_FINITE], ids=lambda value: value if isinstance(value, str) else name_of(value),
+    + [
+        (solver, case)
+        for solver in ("spdpeg-sc1", "spdpeg-sc2")
+        for case in STRONGLY_CONVEX
+        if case in EVERYWHERE_FINITE
+    ],
+    ids=lambda value: value if isinstance(value, str) else name_of(value),
 )
 def test_reaches_the_optimum(solver: str, case: tuple[str, ...]) -> None:
     instance, best = conic.optimum(*case)
@@ -102,7 +109,7 @@ def test_whole_batches_and_constant_steps_converge_to_the_optimum(case: tuple[st
 def test_the_optimum_is_a_fixed_point(solver: str, case: tuple[str, ...]) -> None:
     instance, best = conic.optimum(*case)
     problem = instance.problem()
-    options = {"batch_size": catalogue.N, "max_passes": None}
+    options: dict[str, Any] = {"batch_size": catalogue.N, "max_passes": None}
     state = spdpeg.solve(problem, solver, max_iterations=0, x0=best.x, **options).state
     state.vectors["y"][:] = -best.dual
     result = spdpeg.solve(problem, solver, max_iterations=50, state=state, **options)
@@ -117,7 +124,8 @@ def test_published_optima(name: str) -> None:
     """The fused logistic regression of the paper, as our Problem states it, has the optimum stored with the data."""
     folder = Path(os.environ["SPDPEG_DATA_DIR"])
     stored = json.loads((folder / "optima.json").read_text())["optima"][f"{name}/flr"]
-    X, y = load_svmlight_file(lzma.open(folder / f"{name}.xz"))
+    with lzma.open(folder / f"{name}.xz") as file:
+        X, y = load_svmlight_file(file)
     instance = Instance(
         X.toarray(),
         y,

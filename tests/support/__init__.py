@@ -1,1 +1,1 @@
-"""What the tests measure the package with: formulas, problems, a slow twin and a conic solver, all written apart from it."""
+"""What the tests measure the package with, written apart from it: formulas, a slow twin, a conic solver."""

@@ -38,6 +38,7 @@ PENALTIES: dict[str, Callable[[int], Any]] = {
     "L1Ball": lambda size: penalties.L1Ball(0.4),
     "Simplex": lambda size: penalties.Simplex(0.5),
     "ElasticNet": lambda size: penalties.ElasticNet(0.01, 0.05),
+    "FusedL1": lambda size: penalties.FusedL1(0.01, 0.02),
     "GroupL2": lambda size: penalties.GroupL2(0.01, groups=_divisor(size)),
     "LInf": lambda size: penalties.LInf(0.02),
     "HuberL1": lambda size: penalties.HuberL1(0.01, delta=0.05),
@@ -81,9 +82,7 @@ def _grid() -> np.ndarray:
     pairs = [
         pair
         for axis in (0, 1)
-        for pair in zip(
-            np.delete(places, -1, axis).reshape(-1), np.delete(places, 0, axis).reshape(-1), strict=True
-        )
+        for pair in zip(np.delete(places, -1, axis).reshape(-1), np.delete(places, 0, axis).reshape(-1), strict=True)
     ]
     F = np.zeros((len(pairs), D))
     for row, (i, j) in zip(F, pairs, strict=True):
@@ -130,8 +129,10 @@ def _mapped(array: np.ndarray, path: Path) -> Any:
 
 def _mapped_csr(X: np.ndarray, folder: Path) -> data.CSR:
     csr = sp.csr_array(X)
-    arrays = [_mapped(getattr(csr, part), folder / f"{part}.npy") for part in ("data", "indices", "indptr")]
-    return data.CSR(*arrays, X.shape[1])
+    values, indices, indptr = (
+        _mapped(getattr(csr, part), folder / f"{part}.npy") for part in ("data", "indices", "indptr")
+    )
+    return data.CSR(values, indices, indptr, X.shape[1])
 
 
 SOURCES: dict[str, Callable[[np.ndarray, Path], Any]] = {
@@ -162,7 +163,7 @@ def stream_of(instance: Instance, sparse: bool = False) -> list[tuple[Any, ...]]
 
 
 def rows(n: int = N, d: int = D, seed: int = 0) -> np.ndarray:
-    """Half-empty rows with quarter-integer entries, the same in every number type; one row is empty, one column constant."""
+    """Half-empty rows of quarters, exact in every number type; one row is empty, one column constant."""
     rng = np.random.default_rng(seed)
     X = np.rint(4 * rng.standard_normal((n, d))) / 4 * (rng.random((n, d)) < 0.5)
     X[n // 2] = 0.0

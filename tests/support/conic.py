@@ -4,11 +4,14 @@ import warnings
 from functools import cache
 from typing import Any, NamedTuple
 
-import cvxpy as cp
+import cvxpy
 import numpy as np
 
 from support import catalogue
 from support.instances import Instance
+
+cp: Any = cvxpy
+"""Its annotations do not cover its own functions."""
 
 TIGHT = {f"tol_{name}": 1e-13 for name in ("gap_abs", "gap_rel", "feas", "infeas_abs", "infeas_rel", "ktratio")}
 
@@ -78,6 +81,8 @@ def _penalty(penalty: Any, v: Any) -> tuple[Any, list[Any]]:
             return cp.sum(cp.multiply(np.broadcast_to(penalty.weight, v.shape), cp.square(v))) / 2, []
         case "ElasticNet":
             return penalty.l1 * cp.norm1(v) + penalty.l2 / 2 * cp.sum_squares(v), []
+        case "FusedL1":
+            return penalty.l1 * cp.norm1(v) + penalty.l2 * cp.norm1(cp.diff(v)), []
         case "GroupL2":
             blocks = range(0, v.size, penalty.groups)
             return penalty.weight * sum(cp.norm2(v[start : start + penalty.groups]) for start in blocks), []

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import lsq_linear
 
 Vector = np.ndarray
 Prox = Callable[[Any, Vector, float], Vector]
@@ -12,7 +13,7 @@ Value = Callable[[Any, Vector], float]
 
 
 def _hinge_slack(t: Vector, b: Vector) -> Vector:
-    return np.maximum(1.0 - b * t, 0.0)
+    return np.asarray(np.maximum(1.0 - b * t, 0.0))
 
 
 def _smoothed_hinge(s: Vector, width: float) -> Vector:
@@ -51,14 +52,14 @@ def loss_derivative(loss: Any, t: Vector, b: Vector) -> Vector:
 
 
 def _soft(v: Vector, limit: ArrayLike) -> Vector:
-    return np.sign(v) * np.maximum(np.abs(v) - limit, 0.0)
+    return np.asarray(np.sign(v) * np.maximum(np.abs(v) - limit, 0.0))
 
 
 def _onto_simplex(v: Vector, total: float) -> Vector:
     ordered = np.sort(v)[::-1]
     excess = (np.cumsum(ordered) - total) / np.arange(1, v.size + 1)
     threshold = excess[np.flatnonzero(ordered > excess)[-1]]
-    return np.maximum(v - threshold, 0.0)
+    return np.asarray(np.maximum(v - threshold, 0.0))
 
 
 def _onto_l1_ball(v: Vector, radius: float) -> Vector:
@@ -73,6 +74,13 @@ def _shrink_norm(v: Vector, limit: float) -> Vector:
 def _shrink_singular_values(matrix: Vector, limit: float) -> Vector:
     left, values, right = np.linalg.svd(matrix, full_matrices=False)
     return np.asarray((left * np.maximum(values - limit, 0.0)) @ right)
+
+
+def _flatten(v: Vector, limit: ArrayLike) -> Vector:
+    """prox of sum_j limit_j |v_{j+1} - v_j| by its dual, a least-squares problem in a box."""
+    limits = np.broadcast_to(np.asarray(limit, dtype=float), (v.size - 1,))
+    spread = np.diff(np.eye(v.size), axis=0).T
+    return np.asarray(v - spread @ lsq_linear(spread, v, (-limits, limits), method="bvls", tol=1e-15).x)
 
 
 def _groups(penalty: Any, v: Vector) -> list[slice]:
@@ -94,6 +102,7 @@ PROXES: dict[str, Prox] = {
     "L1Ball": lambda r, v, c: _onto_l1_ball(v, r.radius),
     "Simplex": lambda r, v, c: _onto_simplex(v, r.total),
     "ElasticNet": lambda r, v, c: _soft(v, c * np.asarray(r.l1)) / (1.0 + c * np.asarray(r.l2)),
+    "FusedL1": lambda r, v, c: _soft(_flatten(v, c * np.asarray(r.l2)), c * r.l1),
     "GroupL2": lambda r, v, c: np.concatenate([_shrink_norm(v[group], c * r.weight) for group in _groups(r, v)]),
     "LInf": lambda r, v, c: v - _onto_l1_ball(v, c * r.weight),
     "HuberL1": lambda r, v, c: _huber_l1_prox(v, c, r.weight, r.delta),
@@ -112,11 +121,11 @@ VALUES: dict[str, Value] = {
     "L1Ball": lambda r, v: 0.0 if np.abs(v).sum() <= r.radius + 1e-7 else np.inf,
     "Simplex": lambda r, v: 0.0 if np.all(v >= -1e-7) and abs(v.sum() - r.total) <= 1e-7 else np.inf,
     "ElasticNet": lambda r, v: float(np.sum(r.l1 * np.abs(v)) + np.sum(r.l2 * v * v) / 2),
+    "FusedL1": lambda r, v: float(r.l1 * np.sum(np.abs(v)) + np.sum(r.l2 * np.abs(np.diff(v)))),
     "GroupL2": lambda r, v: float(r.weight * sum(np.linalg.norm(v[group]) for group in _groups(r, v))),
     "LInf": lambda r, v: float(r.weight * np.max(np.abs(v))),
     "HuberL1": lambda r, v: float(
-        r.weight
-        * np.sum(np.where(np.abs(v) <= r.delta, v * v / (2 * r.delta), np.abs(v) - r.delta / 2))
+        r.weight * np.sum(np.where(np.abs(v) <= r.delta, v * v / (2 * r.delta), np.abs(v) - r.delta / 2))
     ),
     "Nuclear": lambda r, v: float(r.weight * np.linalg.norm(v.reshape(r.shape), "nuc")),
     "Hinge": lambda r, v: float(np.sum(r.weight * np.maximum(1.0 - r.labels * v, 0.0))),

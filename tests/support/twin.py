@@ -1,4 +1,4 @@
-"""SPDPEG as the paper prints it: z and lambda kept, iterates stored, averages taken as plain weighted sums at the end."""
+"""SPDPEG as the paper prints it: z and lambda kept, all iterates stored, averages taken as plain weighted sums."""
 
 import math
 from collections.abc import Callable
@@ -22,10 +22,8 @@ class Trace:
 
     def average(self, iterates: list[np.ndarray], count: int) -> np.ndarray:
         """Weighted sum of the first `count` iterates."""
-        return sum(  # type: ignore[return-value]
-            weight * iterate for weight, iterate in zip(averaging_weights(self.regime, count - 1), iterates,
-            strict=False)
-        )
+        weights = averaging_weights(self.regime, count - 1)
+        return np.asarray(sum(weight * iterate for weight, iterate in zip(weights, iterates, strict=False)))
 
 
 def averaging_weights(regime: str, t: int) -> np.ndarray:
@@ -115,16 +113,23 @@ def paper_steps(regime: str, known: Constants) -> tuple[Callable[[int], float], 
     return _schedule(regime, 1.0, mu, L_tilde), 1.0
 
 
-def default_steps(regime: str, known: Constants, batch: int, d: int, bounded_slope: bool) -> tuple[Callable[[int], float], float]:
-    """c_k and rho of the default mode: tight L~, balanced rho, kappa = noise / distance, clipped."""
-    L = known.lipschitz if bounded_slope else known.lipschitz_max
+def default_steps(
+    regime: str, known: Constants, batch: int, n: int | None, d: int, bounded_slope: bool
+) -> tuple[Callable[[int], float], float]:
+    """c_k and rho of the default mode: tight L~, balanced rho, kappa = noise / distance, clipped.
+
+    `n` is the number of rows that batches are drawn from without repetition, or None for a stream.
+    """
+    variance = 1 / batch if n is None else (n - batch) / (batch * (n - 1))
+    share = 0.0 if n is None else n * (batch - 1) / (batch * (n - 1))
+    L = known.lipschitz if bounded_slope else share * known.lipschitz + (1 - share) * known.lipschitz_max
     rho = 2 * L / (3 * known.squared_norm) if known.squared_norm else 1.0
     s = rho * known.squared_norm
     mu = known.mu_loss + 2 * known.mu_r1
     L_tilde = max(4 * s, 2 * L + s)
     if known.mu_loss:
         L_tilde = max(8 * s, math.sqrt(8) * L + s) + known.mu_loss
-    kappa = known.noise / (known.spread * math.sqrt(d / known.mean_square)) / math.sqrt(batch)
+    kappa = known.noise * math.sqrt(variance) / (known.spread * math.sqrt(d / known.mean_square))
     limit = ((math.sqrt(s + 4 * L) - math.sqrt(s)) / (2 * L)) ** 2
     schedule = _schedule(regime, kappa, mu, L_tilde)
     return lambda k: min(limit, schedule(k)), rho

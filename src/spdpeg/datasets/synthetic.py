@@ -35,7 +35,7 @@ def piecewise_constant(
     --------
     >>> from spdpeg import datasets
     >>> X, y, truth = datasets.piecewise_constant(200, 30, n_pieces=5, seed=1)
-    >>> X.shape, sorted(set(y)), int((truth[1:] != truth[:-1]).sum())
+    >>> X.shape, sorted(set(y.tolist())), int((truth[1:] != truth[:-1]).sum())
     ((200, 30), [-1.0, 1.0], 4)
     """
     _check_counts(n_samples=n_samples, n_features=n_features, n_pieces=n_pieces)

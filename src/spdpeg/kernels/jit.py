@@ -14,6 +14,7 @@ import hashlib
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -188,6 +189,8 @@ class _DiskCache(FunctionCache):
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:  # a damaged file raises whatever its bytes happen to spell
+            with suppress(OSError):
+                self._cache_file.flush()
             _warn_uncached(f"a file in {self.cache_path} cannot be read ({error})")
             return None
 

@@ -30,12 +30,16 @@ class Operator(Parameterized):
     @property
     def n_inputs(self) -> int:
         """d, the length of x."""
-        known = self._own_inputs() if self._n_inputs is None else self._n_inputs
-        if known is None:
+        if self.known_inputs is None:
             raise InputError(
                 f"{type(self).__name__} does not know the length of x yet. Pass it to a Problem or call bind(d) first."
             )
-        return known
+        return self.known_inputs
+
+    @property
+    def known_inputs(self) -> int | None:
+        """d, or None as long as it is not known."""
+        return self._own_inputs() if self._n_inputs is None else self._n_inputs
 
     @property
     def n_outputs(self) -> int:

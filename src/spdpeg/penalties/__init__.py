@@ -5,6 +5,7 @@ from .base import Penalty
 from .box import Box, NonNegative
 from .composite import SeparableSum, constrain
 from .elastic_net import ElasticNet
+from .fused import FusedL1
 from .group import GroupL2
 from .huber import HuberL1
 from .l1 import L1
@@ -18,6 +19,7 @@ __all__ = [
     "L1",
     "Box",
     "ElasticNet",
+    "FusedL1",
     "GroupL2",
     "Hinge",
     "HuberL1",

@@ -20,10 +20,14 @@ __all__ = ["Progress", "Solver", "bounds", "solve", "solvers"]
 
 
 def solvers() -> list[dict[str, Any]]:
-    """Name, one-line description, rate and requirements of every solver."""
+    """The table of solvers: name, summary, update, cost, memory, rate, needs and parameters of each, as text.
+
+    docs/solvers.md shows it with the notation explained.
+    """
+    columns = ("name", "summary", "update", "cost", "memory", "rate", "needs")
     return [
-        {"name": s.name, "summary": s.summary, "rate": s.rate, "needs": s.needs, "parameters": s.parameter_names()}
-        for s in REGISTRY.values()
+        {column: getattr(solver, column) for column in columns} | {"parameters": solver.parameter_names()}
+        for solver in REGISTRY.values()
     ]
 
 
@@ -99,6 +103,10 @@ def solve(
             raise InputError(f"tol needs a smooth loss and {problem.loss!r} is not. Use a budget instead.")
     if int(batch_size) != batch_size or batch_size < 1:
         raise InputError(f"batch_size is {batch_size}. It must be a whole number of at least 1.")
+    if problem.n_samples is not None and batch_size > problem.n_samples:
+        raise InputError(
+            f"batch_size is {batch_size} but there are {problem.n_samples} rows. Choose at most that many."
+        )
     if int(seed) != seed or seed < 0:
         raise InputError(f"seed is {seed}. It must be a whole number of at least 0.")
     if state is None:
@@ -149,13 +157,17 @@ def _resumed(problem: Problem, rule: Solver, batch_size: int, state: State, para
             f"The state was made by {state.solver} with {state.parameters}, not by {rule.name} with {wanted}. "
             "Resume with the same solver and parameters."
         )
-    sizes = state.vectors["x"].size, state.vectors["y"].size
-    needed = problem.n_features, rule.dual_size(problem)
-    if sizes != needed:
+    _, fresh = rule.start(problem, batch_size, np.zeros(problem.n_features))
+    shapes = {name: vector.shape for name, vector in state.vectors.items()}
+    needed = {name: vector.shape for name, vector in fresh.items()}
+    if shapes != needed:
+        odd = sorted(name for name in {*shapes, *needed} if shapes.get(name) != needed.get(name))[0]
         raise StateError(
-            f"The state has {sizes[0]} coordinates and {sizes[1]} dual variables; this problem has {needed[0]} and "
-            f"{needed[1]}. Resume with the same problem."
+            f"The state's vector {odd!r} has shape {shapes.get(odd)} where this problem needs {needed.get(odd)}. "
+            "Resume with the same problem."
         )
+    if not all(np.isfinite(vector).all() for vector in state.vectors.values()):
+        raise StateError("The state holds NaN or infinite numbers. Start the run anew.")
     return state.copy()
 
 

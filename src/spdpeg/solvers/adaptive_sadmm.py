@@ -41,6 +41,15 @@ class SADMMDiag(Exact):
 
     name = "sadmm-diag"
     summary = "stochastic ADMM, diagonal adaptive metric (Zhao et al. 2015)"
+    update = (
+        "x+ = (rho F^T F + H)^-1 (H x - g - s + F^T (rho z - y)), H = (I + diag sqrt(sum (g + s)^2)) / eta; "
+        "y+ = prox2*(y + rho F x+); z+ = F x+ + (y - y+) / rho"
+    )
+    cost = (
+        "1 batch, 1 F, 1 F^T, 1 subgradient, 1 prox2*, 12 d + 13 l flops and the solve: 10 d flops for a chain, "
+        "conjugate gradients (1 F, 1 F^T, 18 d flops an iteration) otherwise"
+    )
+    memory = "6 d + 5 l, and 4 d + l for the solve"
     rate = "O(1/sqrt(t))"
     needs = "smooth loss; r1 with a subgradient; any r2, F; finite sum or stream"
     adaptive = True
@@ -70,15 +79,19 @@ class SADMMFull(SADMMDiag):
     the diagonal method under this name.
 
     Parameters as `SADMMDiag`.
-
-    Notes
-    -----
-    Cost per step: 6 d^2 flops and, every tenth step, a factorisation of about 10 d^3. Memory: 4 d^2 numbers.
     """
 
     name = "sadmm-full"
     summary = "stochastic ADMM, full adaptive metric (Zhao et al. 2015)"
-    needs = "d at most 500 (memory 4 d^2); smooth loss; r1 with a subgradient; any r2, F; finite sum or stream"
+    update = (
+        "x+ = (rho F^T F + H)^-1 (H x - g - s + F^T (rho z - y)), H = (I + (sum (g + s)(g + s)^T)^(1/2)) / eta; "
+        "y+ = prox2*(y + rho F x+); z+ = F x+ + (y - y+) / rho"
+    )
+    cost = (
+        "1 batch, 1 F, 1 F^T, 1 subgradient, 1 prox2*, 6 d^2 flops; every 10th step a factorisation, about 12 d^3 flops"
+    )
+    memory = "3 d^2 + 6 d + 5 l, and as much as 6 d^2 at work"
+    needs = "d at most 500; smooth loss; r1 with a subgradient; any r2, F; finite sum or stream"
 
     def check(self, problem: Problem) -> None:
         super().check(problem)

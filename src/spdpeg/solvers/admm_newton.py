@@ -37,17 +37,18 @@ class ADMMNewton(Solver):
         L / 5 by default; L / 50 suits badly conditioned data better.
     accuracy : float
         Newton stops when the gradient of the x-step is this small relative to the gradient of l at 0.
-
-    Notes
-    -----
-    Cost per step: a few passes, each with a d x d factorisation (d^2 numbers of memory) up to d = 2000, conjugate
-    gradients beyond. Rows are counted once for the gradient and once for the curvature of each Newton step.
     """
 
     name = "admm-newton"
     summary = "ADMM with Newton x-steps, deterministic reference"
+    update = (
+        "x+ = argmin of l(x) + rho/2 |K x - z + y / rho|^2 by Newton, K = [F; I]; y+ = prox2*(y + rho K x+); "
+        "z+ = K x+ + (y - y+) / rho"
+    )
+    cost = "3 passes and a d x d system for each Newton step: factorised up to d = 2000, conjugate gradients beyond"
+    memory = "3 d + 2 l; at work 2 d^2 and a copy of the data up to d = 2000"
     rate = "O(1/t), linear in practice"
-    needs = "smooth loss; any r1, r2, F; finite sum; d^2 memory up to d = 2000"
+    needs = "smooth loss; any r1, r2, F; finite sum"
     deterministic = True
     finite_sum = True
 

@@ -31,9 +31,15 @@ class Solver(Parameterized):
     name: ClassVar[str]
     summary: ClassVar[str]
     """One line for the table of solvers."""
+    update: ClassVar[str]
+    """One step, in the notation of docs/solvers.md."""
+    cost: ClassVar[str]
+    """Of a step: batches of rows, products with F and F^T, proxes, and the flops of all other loops."""
+    memory: ClassVar[str]
+    """Numbers kept beyond the data and the problem."""
+    rate: ClassVar[str]
     needs: ClassVar[str]
     """What the problem must offer, in words."""
-    rate: ClassVar[str]
     batches_per_step: ClassVar[int] = 1
     deterministic: ClassVar[bool] = False
     """Every batch is the whole data set."""

@@ -29,14 +29,13 @@ class CondatVu(Solver):
     relaxation : float
         Goes this many times as far as the plain step, within [1, 2 - (L/2) / (1/c - rho |F|^2)); 1 with the default
         step, which uses up the whole room. A relaxed run takes c = 1 / (L + rho |F|^2), which allows up to 1.5.
-
-    Notes
-    -----
-    Cost per step: a pass, one product with F and one with F^T. Memory: four vectors of length d, four of length l.
     """
 
     name = "condat-vu"
     summary = "deterministic primal-dual splitting (Condat 2013, Vu 2013)"
+    update = "x+ = prox1(x - c (G(x) + F^T y)); y+ = prox2*(y + rho F (2 x+ - x))"
+    cost = "1 pass, 1 F, 1 F^T, 1 prox1, 1 prox2*, 7 d + 8 l flops"
+    memory = "4 d + 4 l"
     rate = "O(1/t)"
     needs = "smooth loss; any r1, r2, F; finite sum"
     deterministic = True

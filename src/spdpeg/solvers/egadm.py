@@ -24,6 +24,8 @@ VARIANTS = ("prox", "original")
 class EGADM(Extragradient):
     """SPDPEG's step with full gradients and constant steps; uniform average.
 
+    A step counts as two passes here; the SPDPEG authors' published code miscounts them.
+
     Parameters
     ----------
     variant : {"prox", "original"}
@@ -32,15 +34,16 @@ class EGADM(Extragradient):
         when L is much smaller than |K|.
     rho : float, optional
         Dual step of the prox variant; 0.25 L / |F|^2 by default.
-
-    Notes
-    -----
-    Cost per step: two passes, two products with F and two with F^T. Memory: five vectors of length d, six of length l
-    (l + d if stacked).
     """
 
     name = "egadm"
     summary = "extragradient ADMM with full gradients (Lin, Ma, Zhang 2015)"
+    update = (
+        "y' = prox2*(y + rho F x); x' = prox1(x - c (G(x) + F^T y)); x+ = prox1(x - c (G(x') + F^T y')); "
+        "y+ = y' + rho F (x' - x)"
+    )
+    cost = "2 passes, 2 F, 2 F^T, 2 prox1, 1 prox2*, 7 d + 14 l flops"
+    memory = "5 d + 6 l; original: 11 d + 6 l"
     rate = "O(1/t)"
     needs = "smooth loss; any r1, r2, F; finite sum"
     deterministic = True

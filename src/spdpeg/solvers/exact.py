@@ -19,13 +19,9 @@ class Exact(Solver):
     """Common ground of the methods whose x-step solves with rho F^T F + (a diagonal).
 
     r1 enters by a subgradient, so no coefficient is exactly zero.
-
-    Notes
-    -----
-    Cost per step: one batch of rows, one product with F and one with F^T, and the solve: O(d) for a chain, 4 d^2 flops
-    for d <= 200 otherwise, a few products with F and F^T beyond. Memory: nine vectors of length d and five of length l,
-    and d^2 numbers for d <= 200 unless F is a chain.
     """
+
+    memory = "6 d + 5 l, and 4 d + l for the solve; d^2 more for d <= 200 unless F is a chain"
 
     rho: float | None
     averaging: str

@@ -14,6 +14,12 @@ from .steps import StepRule
 class Extragradient(Solver):
     """Common ground: one compiled step, two batches each; members choose steps and weights."""
 
+    update = (
+        "y' = prox2*(y + rho F x); x' = prox1(x - c (g(x) + F^T y)); x+ = prox1(x - c (g'(x') + F^T y')); "
+        "y+ = y' + rho F (x' - x)"
+    )
+    cost = "2 batches, 2 F, 2 F^T, 2 prox1, 1 prox2*, 7 d + 14 l flops"
+    memory = "5 d + 6 l"
     batches_per_step = 2
 
     def start(

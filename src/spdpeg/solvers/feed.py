@@ -31,8 +31,6 @@ class FiniteFeed:
 
     def __init__(self, problem: Problem, solver: Solver, state: State, batch_size: int) -> None:
         n = self.rows_per_pass = problem.block.labels.size
-        if batch_size > n:
-            raise InputError(f"batch_size is {batch_size} but there are {n} rows. Choose at most that many.")
         self.block = problem.block
         self._state = state
         self._batches = solver.batches_per_step

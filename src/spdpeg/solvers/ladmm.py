@@ -27,6 +27,8 @@ class LADMM(Linearized):
 
     name = "ladmm"
     summary = "linearized ADMM with full gradients (Yang, Yuan 2013)"
+    update = "y+ = prox2*(y + rho F (2 x - x-)); x+ = prox1(x - c (G(x) + F^T y+))"
+    cost = "1 pass, 1 F, 1 F^T, 1 prox1, 1 prox2*, 5 d + 17 l flops"
     rate = "O(1/t)"
     needs = "smooth loss; any r1, r2, F; finite sum"
     deterministic = True

@@ -20,13 +20,10 @@ REGIMES = ("convex", "strongly-convex")
 
 
 class Linearized(Solver):
-    """Common ground of SGADM, OPG-ADMM, SPDHG, LADMM, SVRG-ADMM and SAG-ADMM.
+    """Common ground of SGADM, OPG-ADMM, SPDHG, LADMM, SVRG-ADMM and SAG-ADMM."""
 
-    Notes
-    -----
-    Cost per step: one batch of rows, one product with F and one with F^T, about 6 d + 8 l flops. Memory: four vectors
-    of length d and seven of length l.
-    """
+    cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 5 d + 17 l flops"
+    memory = "4 d + 7 l"
 
     lead_x: ClassVar[float] = 0.0
     lead_y: ClassVar[float] = 0.0

@@ -170,7 +170,10 @@ class _Limits:
 
     def steps(self, state: State, rows_per_step: int) -> float:
         """Steps that may still be done."""
-        return min((self._end[0] - state.rows) // rows_per_step, self._end[1] - state.iterations)
+        rows = self._end[0] - state.rows
+        # inf // n is NaN, which min() would let hide the other budget.
+        steps = rows // rows_per_step if math.isfinite(rows) else math.inf
+        return min(steps, self._end[1] - state.iterations)
 
     def reached(self, state: State, rows_per_step: int) -> Status | None:
         """The budget that is used up, if any."""
@@ -215,7 +218,8 @@ class _Recorder:
         self.iterations.append(state.iterations)
         self.seconds.append(self._clock.total)
         self.objective.append(self._evaluate(solution))
-        self.violation.append(float(np.linalg.norm(self._problem.F.forward(solution.x) - solution.z)))
+        with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
+            self.violation.append(float(np.linalg.norm(self._problem.F.forward(solution.x) - solution.z)))
         self._guard(state)
         if self._tol is not None:
             self.residual = kkt_residual(self._problem, solution.x, solution.dual)

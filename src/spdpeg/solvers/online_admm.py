@@ -35,15 +35,16 @@ class OnlineADMM(Exact):
         Noise over distance; estimated from the data by default.
     averaging : {"uniform", "linear", "increasing", "last"}
     sampling : {"auto", "independent", "reshuffled", "blocks"}
-
-    Notes
-    -----
-    Cost per step: one row, two solves (see `Exact`), one product with F and one with F^T. Memory: seven vectors of
-    length d and five of length l + d, and d^2 numbers for d <= 200 unless F is a chain.
     """
 
     name = "online-admm"
     summary = "online ADMM, sampled loss not linearized (Wang, Banerjee 2012)"
+    update = (
+        "x+ = argmin of l_i(x) + <y, K x> + rho/2 |K x - z|^2 + eta/2 |x - x_k|^2, K = [F; I]; "
+        "y+ = prox2*(y + rho K x+); z+ = K x+ + (y - y+) / rho"
+    )
+    cost = "1 row, 1 K, 1 K^T, 1 prox of the loss, 1 prox2*, 21 d + 13 l flops and two solves as in sadmm"
+    memory = "13 d + 6 l, and 4 d + l for the solves; d^2 more for d <= 200 unless F is a chain"
     rate = "O(1/sqrt(t))"
     needs = "batch_size 1; any r1, r2, F; finite sum or stream"
 

@@ -14,11 +14,12 @@ class OPGADMM(Stochastic):
     In the paper's letters eta_t / gamma_t with eta_t = 1 / (kappa sqrt(t)) and gamma_t = 1 + rho eta_t |F|^2. The
     SPDPEG authors' published code keeps the step constant and forgets a division by rho in the prox.
 
-    Parameters, cost and memory as `Stochastic`.
+    Parameters as `Stochastic`.
     """
 
     name = "opg-admm"
     summary = "online proximal gradient ADMM (Suzuki 2013)"
+    update = "y+ = prox2*(y + rho F x); x+ = prox1(x - c (g + F^T (2 y+ - y)))"
     rate = "O(1/sqrt(t))"
     needs = "smooth loss; any r1, r2, F; finite sum or stream"
     lead_y = 1.0

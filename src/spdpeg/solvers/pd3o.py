@@ -23,14 +23,13 @@ class PD3O(Solver):
         c, below 2 / L; 1.9 / L by default.
     rho : float, optional
         Dual step, at most 1 / (c |F|^2), which is the default.
-
-    Notes
-    -----
-    Cost per step: a pass, one product with F and one with F^T. Memory: five vectors of length d, four of length l.
     """
 
     name = "pd3o"
     summary = "deterministic three-operator primal-dual splitting (Yan 2018)"
+    update = "x = prox1(q); h = x - c G(x); y+ = prox2*(y + rho F (x + h - q - c F^T y)); q+ = h - c F^T y+"
+    cost = "1 pass, 1 F, 1 F^T, 1 prox1, 1 prox2*, 6 d + 5 l flops"
+    memory = "5 d + 4 l"
     rate = "O(1/t)"
     needs = "smooth loss; any r1, r2, F; finite sum"
     deterministic = True

@@ -42,15 +42,16 @@ class RDAADMM(Solver):
     kappa : float, optional
         Noise over distance; estimated from the data by default.
     sampling : {"auto", "independent", "reshuffled", "blocks"}
-
-    Notes
-    -----
-    Cost per step: one batch of rows, one product with F and one with F^T, about 10 d + 10 l flops. Memory: six vectors
-    of length d and seven of length l.
     """
 
     name = "rda-admm"
     summary = "regularized dual averaging ADMM (Suzuki 2013)"
+    update = (
+        "x+ = prox1(x0 - c (mean g + F^T (mean y + rho (F mean x - mean z)))); y+ = prox2*(y + rho F x+); "
+        "z+ = F x+ + (y - y+) / rho"
+    )
+    cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 8 d + 17 l flops"
+    memory = "6 d + 7 l"
     rate = "O(1/sqrt(t))"
     needs = "smooth loss; any r1, r2, F; finite sum or stream"
 

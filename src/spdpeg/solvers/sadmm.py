@@ -32,6 +32,14 @@ class SADMM(Exact):
 
     name = "sadmm"
     summary = "stochastic ADMM with exact x-step (Ouyang et al. 2013)"
+    update = (
+        "x+ = (rho F^T F + H)^-1 (H x - g - s + F^T (rho z - y)), H = I / eta, s a subgradient of r1; "
+        "y+ = prox2*(y + rho F x+); z+ = F x+ + (y - y+) / rho"
+    )
+    cost = (
+        "1 batch, 1 F, 1 F^T, 1 subgradient, 1 prox2*, 8 d + 13 l flops and the solve: 10 d flops for a chain, "
+        "4 d^2 for d <= 200, conjugate gradients (1 F, 1 F^T, 18 d flops an iteration) beyond"
+    )
     rate = "O(1/sqrt(t)); O(log(t)/t) strongly convex"
     needs = "smooth loss; r1 with a subgradient; any r2, F; finite sum or stream"
     strong: ClassVar[tuple[float, float]] = (1.0, 1.0)

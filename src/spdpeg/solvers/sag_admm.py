@@ -31,8 +31,8 @@ _MOST_MEMORY = 2 << 30
 class SAGADMM(Linearized):
     """Three variants: the gradients last seen, averaged, and a step from x or from where they were seen.
 
-    "simple" steps from x (SAG): N numbers of memory, linear but with a rough start. "inexact" (SA-IU-ADMM) and "exact"
-    (SA-ADMM) also average the points at which the stored gradients were taken, N d numbers; what they need is said
+    "simple" steps from x (SAG): linear but with a rough start. "inexact" (SA-IU-ADMM) and "exact"
+    (SA-ADMM) also average the points at which the stored gradients were taken; what they need is said
     before it is allocated, and refused above 2 GiB. The code that circulates for this method fills the table of
     gradients but steps along the plain stochastic gradient.
 
@@ -45,16 +45,15 @@ class SAGADMM(Linearized):
         L_max / |F|^2 for "simple" and L / |F|^2 for the others by default.
     averaging : {"last", "uniform", "linear", "increasing"}
     sampling : {"auto", "independent", "reshuffled", "blocks"}
-
-    Notes
-    -----
-    Cost per step: one batch of rows, one product with F and one with F^T, about 8 d + 8 l flops; "exact" adds a solve.
     """
 
     name = "sag-admm"
     summary = "stochastic average gradient ADMM, three variants (Zhong, Kwok 2014)"
+    update = "y+ = prox2*(y + rho F x); x+ = prox1(x - c (g + F^T (2 y+ - y))), g = mean of the gradients last seen"
+    cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 7 d + 17 l flops; inexact: 2 F; exact: a solve as in sadmm"
+    memory = "5 d + 7 l + N; inexact: N d + N + 7 d + 8 l; exact: N d + N + 17 d + 9 l, d^2 more as in sadmm"
     rate = "O(1/t)"
-    needs = "smooth loss; any r1, r2, F; finite sum; N numbers, or N d for two variants, of memory"
+    needs = "smooth loss; any r1, r2, F; finite sum"
     finite_sum = True
     lead_y = 1.0
 

@@ -15,6 +15,11 @@ _DISK_ROWS = 4096
 """Rows that are read together from disk."""
 
 
+def generator(seed: int, *place: int) -> np.random.Generator:
+    """A generator of its own for each place; places of different lengths do not collide."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=place))
+
+
 class Independent:
     """Uniform batches, independent of each other; no row twice within a batch."""
 
@@ -39,7 +44,7 @@ class Independent:
         return out
 
     def _stretch(self, number: int) -> np.ndarray:
-        rng = np.random.default_rng([self.seed, number])
+        rng = generator(self.seed, number)
         n, b, m = self.n_samples, self.batch_size, self._per_stretch
         if b == 1:
             return rng.integers(n, size=m)
@@ -85,13 +90,13 @@ class Reshuffled:
             self._pass = number
             full = self.n_samples // size
             # The short last stretch keeps its place, so that positions need no table.
-            self._order = np.random.default_rng([self.seed, number]).permutation(full)
+            self._order = generator(self.seed, number).permutation(full)
         slot, offset = divmod(place, size)
         if self._key != (number, slot):
             self._key = (number, slot)
             start = (int(self._order[slot]) if slot < self._order.size else slot) * size
             stop = min(start + size, self.n_samples)
-            rng = np.random.default_rng([self.seed, number, slot])
+            rng = generator(self.seed, number, slot)
             self._rows = start + rng.permutation(stop - start)
         return self._rows, offset
 

@@ -34,18 +34,18 @@ class SDCAADMM(Solver):
         Multiplier step times N: 1 is fastest in practice, theory asks for 1/4.
     averaging : {"last", "uniform", "linear", "increasing"}
     sampling : {"auto", "independent", "reshuffled", "blocks"}
-
-    Notes
-    -----
-    Cost per step: two reads of each row of the batch (one counts: the second finds it in cache), one product with F and
-    one with F^T, about 10 d + 4 l flops and a scalar prox per row. Memory: seven vectors of length d, three of length
-    l + d and N numbers.
     """
 
     name = "sdca-admm"
     summary = "stochastic dual coordinate ascent with ADMM (Suzuki 2014)"
+    update = (
+        "y+ = prox2*(y + K (x - rho N r) / (rho N |K|^2)), r = A^T u / N + K^T y, K = [F; I]; "
+        "u_i+ by the prox of the loss; x+ = x - gamma rho (N r+ - (N - 1) r)"
+    )
+    cost = "1 batch, 1 K, 1 K^T, a prox of the loss per row, 1 prox2*, 19 d + 4 l flops"
+    memory = "9 d + 3 l + N"
     rate = "linear under local strong convexity and smoothness"
-    needs = "any loss with a prox, hinge included; any r1, r2, F; finite sum; N numbers of memory"
+    needs = "any loss with a prox, hinge included; any r1, r2, F; finite sum"
     finite_sum = True
 
     def __init__(

@@ -14,11 +14,12 @@ class SGADM(Stochastic):
     The SPDPEG authors' published code stacks [F; I] to carry r1 and so adds rho to the denominator; here r1 goes by its
     prox, which is at least as good and cheaper.
 
-    Parameters, cost and memory as `Stochastic`.
+    Parameters as `Stochastic`.
     """
 
     name = "sgadm"
     summary = "stochastic linearized ADMM (Gao, Jiang, Zhang 2014)"
+    update = "y+ = prox2*(y + rho F (2 x - x-)); x+ = prox1(x - c (g + F^T y+))"
     rate = "O(1/sqrt(t))"
     needs = "smooth loss; any r1, r2, F; finite sum or stream"
     lead_x = 1.0

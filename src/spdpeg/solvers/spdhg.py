@@ -16,11 +16,12 @@ class SPDHG(Stochastic):
     rho is the dual step. The method is stated for r1 = 0; r1 goes by its prox here. The authors' published code takes a
     dual step so small that the dual variable hardly moves.
 
-    Parameters, cost and memory as `Stochastic`.
+    Parameters as `Stochastic`.
     """
 
     name = "spdhg"
     summary = "stochastic Arrow-Hurwicz (Qiao et al. 2016)"
+    update = "y+ = prox2*(y + rho F x); x+ = prox1(x - c (g + F^T y+))"
     rate = "O(1/sqrt(t))"
     needs = "smooth loss; any r1, r2 with bounded dual domain (norms), F; finite sum or stream"
 

@@ -28,7 +28,8 @@ class SPDHGCERS(Solver):
     """The dual blocks of K = [A / N; F] one by one: a row with probability (1 - p) / N, F with probability p.
 
     Steps sigma_j = 0.99 gamma / |K_j| and tau = 0.99 min_j p_j / (gamma |K_j|) need no smoothness, so exact hinge and
-    quantile losses work; variance vanishes by itself. The last iterate.
+    quantile losses work; variance vanishes by itself. A step is one row and the updates of F drawn before it. The last
+    iterate.
 
     Parameters
     ----------
@@ -37,18 +38,21 @@ class SPDHGCERS(Solver):
     probability : float
         p, that of F.
     averaging : {"last", "uniform", "linear", "increasing"}
-
-    Notes
-    -----
-    A step is one row and the updates of F drawn before it, p / (1 - p) of them on average. Cost: one row, and a prox of
-    r1 for each update, one product with F and one with F^T for each update of F. Memory: four vectors of length d, four
-    of length l and 2 N numbers.
     """
 
     name = "spdhg-cers"
     summary = "dual-coordinate PDHG (Chambolle, Ehrhardt, Richtarik, Schonlieb 2018)"
+    update = (
+        "x+ = prox1(x - tau (q + dq / prob)), q = A^T u / N + F^T y, dq its last change; "
+        "then u_i+ by the prox of the loss, or y+ = prox2*(y + sigma F x+)"
+    )
+    cost = (
+        "1 row, 1 prox of the loss, 1 prox1, 5 d flops, and p / (1 - p) times on average: "
+        "1 F, 1 F^T, 1 prox1, 1 prox2*, 5 d + 5 l flops"
+    )
+    memory = "5 d + 4 l + 2 N"
     rate = "O(1/t); linear if strongly convex and smooth"
-    needs = "batch_size 1; any loss with a prox, hinge included; any r1, r2, F; finite sum; N numbers of memory"
+    needs = "batch_size 1; any loss with a prox, hinge included; any r1, r2, F; finite sum"
     finite_sum = True
 
     def __init__(self, gamma: float = 1.0, probability: float = 0.5, averaging: str = "last") -> None:

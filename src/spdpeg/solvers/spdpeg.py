@@ -21,7 +21,9 @@ MODES = ("default", "paper")
 class SPDPEG(Extragradient):
     """SPDPEG for convex problems: c_k = 1 / (kappa sqrt(k+1) + L~), uniform average, O(1/sqrt(t)).
 
-    Each iteration reads two independent batches: one for the gradient at x, one for the gradient at x_bar.
+    Each iteration reads two independent batches: one for the gradient at x, one for the gradient at x_bar. The authors'
+    published code draws one row, takes both gradients at x, repeats one permutation and multiplies the steps by a scale
+    tuned for each data set.
 
     Parameters
     ----------
@@ -36,11 +38,6 @@ class SPDPEG(Extragradient):
     scale : float
         Multiplies the steps; clipped to the stability limit in the default mode, not in the paper's.
     sampling : {"auto", "independent", "reshuffled", "blocks"}
-
-    Notes
-    -----
-    Cost per iteration: two batches of rows, two products with F and two with F^T, about 12 d + 8 l flops. Memory: five
-    vectors of length d and six of length l.
     """
 
     name = "spdpeg"
@@ -110,12 +107,15 @@ class SPDPEG(Extragradient):
 
     def _base(self, problem: Problem, L: float, s: float) -> float:
         """L~ (section "L-tilde" of docs/spdpeg.md)."""
-        mu = self.mu_loss + problem.strong_convexity
         if self.mode == "paper":
-            return max(8.0 * s, math.sqrt(8.0 * L * L + s)) + mu
+            return max(8.0 * s, math.sqrt(8.0 * L * L + s)) + self._printed_mu(problem)
         if self.mu_loss > 0.0:
             return max(8.0 * s, math.sqrt(8.0) * L + s) + self.mu_loss
         return max(4.0 * s, 2.0 * L + s)
+
+    def _printed_mu(self, problem: Problem) -> float:
+        """mu in the printed L~, which is 0 where l is merely convex."""
+        return 0.0
 
     def _regime(self, problem: Problem, batch_size: int) -> dict[str, float]:
         if self.kappa is not None:
@@ -154,6 +154,9 @@ class SPDPEGSC1(SPDPEG):
         self._modulus(problem)
         if self.kappa is not None:
             raise InputError(f"kappa is a parameter of spdpeg; {self.name} has no sqrt(k) term. Leave it out.")
+
+    def _printed_mu(self, problem: Problem) -> float:
+        return self.mu_loss + problem.strong_convexity
 
     def _regime(self, problem: Problem, batch_size: int) -> dict[str, float]:
         return {"slope": self._modulus(problem) / 2.0, "shift": 1.0}

@@ -19,8 +19,8 @@ from .steps import StepRule
 class SVRGADMM(Linearized):
     """Snapshots every m = N / batch steps; step eta / (1 + eta rho |F|^2), constant; the last iterate.
 
-    Each snapshot is taken at the mean of the x of the steps before it, costs a pass and stores one slope per row: N
-    numbers beside the vectors. The paper's output for convex problems, the mean of the snapshots, is far behind the
+    Each snapshot is taken at the mean of the x of the steps before it, costs a pass and stores one slope per row.
+    The paper's output for convex problems, the mean of the snapshots, is far behind the
     last iterate in practice; averaging="uniform" gives the mean of all x.
 
     Parameters
@@ -35,8 +35,11 @@ class SVRGADMM(Linearized):
 
     name = "svrg-admm"
     summary = "linearized ADMM with SVRG gradients (Zheng, Kwok 2016)"
+    update = "y+ = prox2*(y + rho F (2 x - x-)); x+ = prox1(x - c (g(x) - g(w) + G(w) + F^T y+)), w a snapshot"
+    cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 10 d + 17 l flops, and a pass for each snapshot"
+    memory = "6 d + 7 l + N"
     rate = "O(1/t); linear if strongly convex and F has full row rank"
-    needs = "smooth loss; any r1, r2, F; finite sum; N numbers of memory"
+    needs = "smooth loss; any r1, r2, F; finite sum"
     finite_sum = True
     lead_x = 1.0
 
