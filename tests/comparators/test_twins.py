@@ -8,11 +8,13 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses
+from spdpeg.solvers import admm_newton
 from support import catalogue, designs
 from support.comparators import BY_SUBGRADIENT, CORNERS, DETERMINISTIC, ONE_ROW, VARIANTS, Output, Run, wide
 from support.instances import Instance
 
 CHECKPOINTS = (1, 2, 12, 60)
+FEW = (1, 2, 12)
 LOSSES = {**catalogue.LOSSES, "Hinge": losses.Hinge, "Quantile": lambda: losses.Quantile(0.3)}
 
 GIVEN: dict[str, dict[str, Any]] = {
@@ -39,11 +41,17 @@ GIVEN: dict[str, dict[str, Any]] = {
 
 def factors(variant: str) -> dict[str, tuple[str, ...]]:
     """What may be combined with this comparator."""
-    strong = variant.endswith("strong")
+    strong, by_subgradient = variant.endswith("strong"), variant in BY_SUBGRADIENT
+    # Steps 1 / (mu k) without a Lipschitz constant, as published, need bounded slopes; and with a norm in r1 they lead
+    # back to zero, where the subgradient hangs on rounding errors.
+    smooth = ("Logistic", "Huber") if strong and variant.split()[0] not in ("sgadm", "spdhg") else ("Logistic", "Squared")
+    ridge = ("L2Squared",) if by_subgradient else ("L2Squared", "ElasticNet")
+    # The width from which Newton's method changes its ways is far beyond this one: see below.
+    wide_shapes = () if variant == "admm-newton" else ("wide",)
     return {
-        "loss": ("Logistic", "Squared", *(("Hinge", "Quantile") if variant in CORNERS else ())),
-        "r1": ("L2Squared", "ElasticNet") if strong else ("L1", "L2Squared", "GroupL2", "None"),
-        "shape": ("FirstDifference-L1", "GraphDifference-LInf", "DenseMatrix-Quantile", "None-None", "wide"),
+        "loss": (*smooth, *(("Hinge", "Quantile") if variant in CORNERS else ())),
+        "r1": ridge if strong else ("L1", "L2Squared", "GroupL2", "None"),
+        "shape": ("FirstDifference-L1", "GraphDifference-LInf", "DenseMatrix-Quantile", "None-None", *wide_shapes),
         "weighted": ("no", "yes"),
         "batch": ("1",) if variant in ONE_ROW | DETERMINISTIC else ("1", "5"),
         "layout": ("dense", "csr"),
@@ -70,11 +78,9 @@ def make_instance(loss: str, r1: str, shape: str, weighted: bool) -> Instance:
 
 def options_of(variant: str, kind: str) -> dict[str, Any]:
     """Parameters beside those that choose the variant."""
-    # Newton's method of the twin goes to rounding, so the solver's must come close.
-    close = {"accuracy": 1e-14} if variant == "admm-newton" else {}
     if kind == "default":
-        return close
-    given = {**close, **GIVEN[VARIANTS[variant][0]]}
+        return {}
+    given = dict(GIVEN[VARIANTS[variant][0]])
     if variant.endswith("strong"):
         given.pop("kappa")
     if variant == "egadm prox":
@@ -104,13 +110,16 @@ def follow(run: Run, checkpoints: tuple[int, ...] = CHECKPOINTS) -> None:
         )
         state = result.state
         assert result.iterations == count
-        assert_close(result, expected)
+        # The root of a matrix that is not yet of full rank turns rounding errors of 1e-16 into 1e-8.
+        assert_close(result, expected, run.rho, 1e-6 if run.name == "sadmm-full" else 1e-9)
 
 
-def assert_close(result: Any, expected: Output) -> None:
+def assert_close(result: Any, expected: Output, rho: float, accuracy: float) -> None:
+    """Up to `accuracy` times the largest entry; a dual is a difference of numbers of the size of rho x."""
     for name, value in expected._asdict().items():
-        scale = np.max(np.abs(value), initial=1e-3)
-        np.testing.assert_allclose(getattr(result, name), value, rtol=0, atol=1e-9 * scale, err_msg=name)
+        terms = rho * expected.x_last if name == "dual" else np.zeros(1)
+        scale = max(np.max(np.abs(value), initial=1e-3), np.max(np.abs(terms)))
+        np.testing.assert_allclose(getattr(result, name), value, rtol=0, atol=accuracy * scale, err_msg=name)
 
 
 @pytest.mark.parametrize(("variant", "case"), CASES)
@@ -119,13 +128,21 @@ def test_follows_twin(variant: str, case: dict[str, str]) -> None:
     problem = instance.problem(X=sp.csr_array(instance.X) if case["layout"] == "csr" else instance.X)
     options = options_of(variant, case["options"])
     x0 = start_at(problem.n_features)
-    follow(Run(variant, instance, problem, CHECKPOINTS[-1], int(case["batch"]), 3, x0, options))
+    checkpoints = FEW if case["shape"] == "wide" else CHECKPOINTS
+    follow(Run(variant, instance, problem, checkpoints[-1], int(case["batch"]), 3, x0, options), checkpoints)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_follows_twin_from_zero_over_several_passes(variant: str) -> None:
     instance = catalogue.instance(r1="L2Squared")
     follow(Run(variant, instance, instance.problem(), 3 * catalogue.N), (3 * catalogue.N,))
+
+
+def test_newton_by_conjugate_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admm_newton, "_DENSE", 0)
+    for layout in (np.asarray, sp.csr_array):
+        instance = catalogue.instance(weighted=True)
+        follow(Run("admm-newton", instance, instance.problem(X=layout(instance.X)), 60))
 
 
 def test_updates_of_F_come_as_often_as_their_probability_says() -> None:

@@ -6,7 +6,6 @@ import pytest
 import spdpeg
 from spdpeg import operators, penalties
 from spdpeg.kernels.chain import dual_scale
-from spdpeg.kernels.vectors import apply_linear
 from support import conic, formulas
 
 WEIGHTS = np.array([0.3, 0.0, 1.0, 2.0, 0.1])
@@ -63,17 +62,6 @@ def test_conjugate_without_l1_allows_for_rounding_only() -> None:
     nothing = penalties.FusedL1(0.0, 0.0)
     assert nothing.conjugate(np.full(3, 5e-10)) == 0.0
     assert nothing.conjugate(np.full(3, 2e-9)) == np.inf
-
-
-def test_subgradient() -> None:
-    """r(w) >= r(v) + <g, w - v> for all w, with equality at w = 0 and w = 2 v, since r is homogeneous."""
-    rng = np.random.default_rng(2)
-    r = penalties.FusedL1(0.3, WEIGHTS)
-    for v in (rng.standard_normal(6), np.array([0.0, 0.0, 1.0, 1.0, -2.0, 0.0]), np.zeros(6)):
-        g = np.empty(6)
-        apply_linear(r.subgradient_term(6), v, g)
-        assert g @ v == pytest.approx(r.value(v), rel=1e-12)
-        assert all(r.value(w) >= g @ w - 1e-12 for w in rng.standard_normal((200, 6)))
 
 
 OPTIONS = {

@@ -33,7 +33,7 @@ def _meet(
     while passed < count:
         k = outermost + side * passed
         ahead = pull - steepness * (side * (knots[k] - here))
-        if not ahead > limit:
+        if ahead <= limit:
             break
         here, pull = knots[k], ahead
         steepness += side * bends[k]
@@ -124,12 +124,7 @@ def dual_scale(u: np.ndarray, l1: float, l2: np.ndarray) -> float:
     try next: Newton's method for a concave, piecewise linear function, which ends after a few passes. With l1 = 0 only
     a u whose entries add up to exactly 0 can have an s above 0.
     """
-    scale = 1.0
-    retreat = 2.0**-52
-    while True:
-        bound = _attainable(u, scale, l1, l2)
-        if not bound < scale:
-            return bound
-        # Rounding may call the right scale too large time and again; steps that double make sure that this ends.
-        scale = min(bound, scale * (1.0 - retreat))
-        retreat *= 2.0
+    scale, bound = np.inf, 1.0
+    while bound < scale:
+        scale, bound = bound, _attainable(u, bound, l1, l2)
+    return bound
