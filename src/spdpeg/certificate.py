@@ -1,8 +1,9 @@
 """How far a point is from optimal, with proof where there is one.
 
-For any u and y with finite conjugates, D(u, y) = -(1/N) sum w_i phi*(u_i / w_i) - r2*(y) - r1*(-(A^T u / N + F^T y)) is a
-lower bound on the optimal value (Fenchel). Here u_i = w_i phi'(<a_i, x>), and y is the solver's. If r1 is a norm its
-conjugate is infinite outside a ball; both are then scaled into it, after y has been moved to where less scaling is needed.
+For any u and y with finite conjugates, D(u, y) = -(1/N) sum w_i phi*(u_i / w_i) - r2*(y) - r1*(-(A^T u / N + F^T y)) is
+a lower bound on the optimal value (Fenchel). Here u_i = w_i phi'(<a_i, x>), and y is the solver's. If r1 is a norm its
+conjugate is infinite outside a ball; both are then scaled into it, after y has been moved to where less scaling is
+needed.
 """
 
 import math

@@ -67,8 +67,8 @@ def add_scaled_row(rows: Rows, i: int, factor: float, scale: np.ndarray, out: np
             out[j] += factor * scale[j] * row[j]
     else:
         for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            j = np.uint64(rows.indices[k])
-            out[j] += factor * scale[j] * rows.values[k]
+            column = np.uint64(rows.indices[k])
+            out[column] += factor * scale[column] * rows.values[k]
 
 
 @inner

@@ -1,5 +1,6 @@
 """What a penalty is: a convex r(v) with a closed-form prox, usable as r1 or as r2."""
 
+import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -76,7 +77,7 @@ class Penalty(Parameterized):
         raise NotImplementedError
 
     def scaled(self, factors: np.ndarray) -> "Penalty | None":
-        """A penalty whose prox is that of r with step factors_j in coordinate j; None if there is no such closed form."""
+        """A penalty whose prox is that of r with step factors_j in coordinate j; None if there is none in closed form."""
         return None
 
     def prox_term(self, size: int) -> Term:

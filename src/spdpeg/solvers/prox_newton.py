@@ -1,8 +1,8 @@
 """Proximal Newton with sampled curvature, for problems with few coordinates.
 
-Each step replaces the loss by its quadratic model and solves the model, penalties included, by ADMM on K = [F; I], whose
-matrix is factorised once a step. The curvature is averaged over a part of the rows only: it changes the path, not the
-solution. Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functions, SIAM Journal on
+Each step replaces the loss by its quadratic model and solves the model, penalties included, by ADMM on K = [F; I],
+whose matrix is factorised once a step. The curvature is averaged over a part of the rows only: it changes the path, not
+the solution. Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functions, SIAM Journal on
 Optimization 24 (2014); sampled curvature: Byrd, Chin, Neveitt, Nocedal, SIAM Journal on Optimization 21 (2011).
 """
 
@@ -40,6 +40,9 @@ class ProxNewton(Solver):
 
     name = "prox-newton"
     summary = "proximal Newton with sampled curvature, deterministic, for d up to 2000"
+    update = "x <- x + step (minimiser of the quadratic model of l plus r1 + r2(F .) - x)"
+    cost = "1 pass, curvature of 20 d rows, one d x d factorisation, up to 2000 products with it, 1 F and 1 F^T each"
+    memory = "3 d^2, N numbers, 3 vectors of length d, 5 of length l + d"
     rate = "superlinear if the curvature is that of all rows"
     needs = "smooth loss; any r1, r2, F; finite sum; d at most 2000 (3 d^2 memory)"
     deterministic = True
@@ -80,17 +83,13 @@ class ProxNewton(Solver):
         state.numbers["value"] = self._read(problem, v["x"], v["margins"], v["gradient"])
         return problem.block.labels.size
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> int:
+    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         form = stacked(problem)
         v, numbers = state.vectors, state.numbers
         n, d = block.labels.size, problem.n_features
         stride = int(numbers["stride"])
         curvature = np.zeros((d, d))
-        sampled = add_curvature(
-            block, terms.derivative, v["margins"], stride, state.iterations % stride, curvature
-        )
+        sampled = add_curvature(block, terms.derivative, v["margins"], stride, state.iterations % stride, curvature)
         curvature = (curvature + np.tril(curvature, -1).T) / sampled
         x_new = self._minimize_model(form, form.terms(problem), curvature, state)
 
@@ -171,9 +170,7 @@ def evaluate(
 
 
 @kernel
-def add_curvature(
-    block: Block, derivative: Term, margins: np.ndarray, stride: int, first: int, out: np.ndarray
-) -> int:
+def add_curvature(block: Block, derivative: Term, margins: np.ndarray, stride: int, first: int, out: np.ndarray) -> int:
     """Lower triangle of out += sum of w phi''(margin) a a^T over every `stride`-th row; the number of those rows.
 
     phi'' by central differences: the model needs no more.
@@ -203,11 +200,11 @@ def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
         start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
         for p in range(start, stop):
             scaled = factor * rows.values[p]
-            j = np.uint64(rows.indices[p])
+            row_of_out = np.uint64(rows.indices[p])
             for q in range(start, stop):
-                k = np.uint64(rows.indices[q])
-                if k <= j:
-                    out[j, k] += scaled * rows.values[q]
+                column = np.uint64(rows.indices[q])
+                if column <= row_of_out:
+                    out[row_of_out, column] += scaled * rows.values[q]
 
 
 @kernel

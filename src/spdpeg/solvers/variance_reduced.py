@@ -14,6 +14,7 @@ from ..kernels.rows import add_row, add_scaled_row, row_dot, weight_of
 from ..problem import Terms
 from .primal_dual import Estimator, expect
 
+
 class Steps(NamedTuple):
     """Primal and dual steps, and the numbers to call the proxes with."""
 

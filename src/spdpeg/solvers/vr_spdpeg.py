@@ -1,9 +1,10 @@
 """VR-SPDPEG: SPDPEG without its noise, the paper's own future work.
 
-The gradient is corrected by a table of slopes, one per row, so that its variance vanishes at the solution and steps need
-not shrink. Following the anchored extragradient of Alacaoglu and Malitsky (COLT 2022) the first half-step takes the mean
-of the table, which costs nothing, and a step reads one batch of rows where SPDPEG reads two. Estimators: SAGA (Defazio,
-Bach, Lacoste-Julien, NIPS 2014), SVRG (Johnson, Zhang, NIPS 2013), loopless SVRG (Kovalev, Horvath, Richtarik, ALT 2020).
+The gradient is corrected by a table of slopes, one per row, so that its variance vanishes at the solution and steps
+need not shrink. Following the anchored extragradient of Alacaoglu and Malitsky (COLT 2022) the first half-step takes
+the mean of the table, which costs nothing, and a step reads one batch of rows where SPDPEG reads two. Estimators: SAGA
+(Defazio, Bach, Lacoste-Julien, NIPS 2014), SVRG (Johnson, Zhang, NIPS 2013), loopless SVRG (Kovalev, Horvath,
+Richtarik, ALT 2020).
 """
 
 import math
@@ -37,6 +38,21 @@ _REFRESH = 50
 
 _TOSSES = 1 << 40
 
+_SHARED = {
+    "x": "x",
+    "y": "y",
+    "z": "z_average",
+    "spare": "x_average",
+    "y_bar": "y_average",
+    "ahead": "ahead",
+    "back": "back",
+    "Fx": "Fx",
+    "Fx_before": "Fx_before",
+    "y_ahead": "Fx_ahead",
+    "y_next": "y_next",
+}
+"""Our vectors, and what SGADM calls them during the first pass."""
+
 
 class VRSPDPEG(Solver):
     """A pass of plain stochastic steps (SGADM) to start with, then variance-reduced ones; the last iterate.
@@ -55,7 +71,10 @@ class VRSPDPEG(Solver):
     """
 
     name = "vr-spdpeg"
-    summary = "variance-reduced SPDPEG"
+    summary = "variance-reduced SPDPEG, the last iterate"
+    update = "x+ = prox(x - tau (table mean + batch correction + F^T y)), y+ = prox*(y + sigma F (2 x+ - x))"
+    cost = "1 batch, 1 F, 1 F^T, 1 prox each of r1 and r2*, about 10 d + 8 l flops; extragradient: 2 of each"
+    memory = "6 vectors of length d, 8 of length l, N numbers"
     rate = "O(1/t); linear if r1 is strongly convex and r2 smooth, and in practice"
     needs = "smooth loss; any r1, r2, F; finite sum; N numbers of memory"
     finite_sum = True
@@ -83,12 +102,10 @@ class VRSPDPEG(Solver):
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        n, d, m = problem.block.labels.size, problem.n_features, problem.F.n_outputs
+        n = problem.block.labels.size
         numbers, warm = SGADM().start(problem, batch_size, x0)
-        vectors = {f"warm_{name}": vector for name, vector in warm.items()}
-        vectors |= {"x": x0.copy(), "z": problem.F.forward(x0), "table": np.zeros(n)}
-        vectors |= {name: np.zeros(d) for name in ("mean", "back", "ahead", "spare")}
-        vectors |= {name: np.zeros(m) for name in ("y", "y_ahead", "y_bar", "Fx")}
+        vectors = {ours: warm[theirs] for ours, theirs in _SHARED.items()}
+        vectors |= {"table": np.zeros(n), "mean": np.zeros(x0.size)}
         vectors["tau"], vectors["sigma"] = _step_sizes(problem, batch_size, self.scheme)
         return numbers | {"warm": 1.0, "done": 0.0, "until": float(-(-n // batch_size)), "epochs": 0.0}, vectors
 
@@ -101,9 +118,7 @@ class VRSPDPEG(Solver):
         numbers, v, block = state.numbers, state.vectors, problem.block
         started = bool(numbers["warm"])
         if started:
-            v["x"], v["y"], v["z"] = (v[f"warm_{name}_average"].copy() for name in ("x", "y", "z"))
-            for name in [name for name in v if name.startswith("warm_")]:
-                del v[name]
+            v["x"][:], v["y"][:] = v["spare"], v["y_bar"]
             v["back"][:] = problem.F.adjoint(v["y"])
             numbers["warm"] = 0.0
         snapshot(block.rows, block.labels, block.weights, terms.derivative, v["x"], v["table"], v["mean"])
@@ -155,16 +170,16 @@ _KERNELS = {"condat-vu": condat_vu_steps, "pd3o": pd3o_steps, "extragradient": e
 
 
 def _warm_part(state: State) -> State:
-    """The state of the first pass, which shares its vectors with `state`."""
-    vectors = {name[5:]: vector for name, vector in state.vectors.items() if name.startswith("warm_")}
+    """The state of the first pass, in vectors that the later steps use for other things."""
+    vectors = {theirs: state.vectors[ours] for ours, theirs in _SHARED.items()}
     return State("sgadm", state.parameters, state.seed, numbers=state.numbers, vectors=vectors)
 
 
 def _step_sizes(problem: Problem, batch_size: int, scheme: str) -> tuple[np.ndarray, np.ndarray]:
     """tau_j = 1 / (2 L + s |column j of F|_1), sigma_e = s / |row e of F|_1: then |sigma^(1/2) F tau^(1/2)| <= 1.
 
-    Pock, Chambolle: Diagonal preconditioning for first order primal-dual algorithms, ICCV 2011. Uniform where a prox does
-    not allow steps that differ.
+    Pock, Chambolle: Diagonal preconditioning for first order primal-dual algorithms, ICCV 2011. Uniform where a prox
+    does not allow steps that differ.
     """
     absolute = abs(problem.F.matrix())
     columns = np.asarray(absolute.sum(axis=0), dtype=float).reshape(-1)
