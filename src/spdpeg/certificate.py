@@ -107,12 +107,9 @@ def dual_value(problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndar
         terms = problem.loss.conjugate(scale * slopes, labels)
         return -float(np.sum(terms * weights if weights.size else terms)) / labels.size
 
-    pull = -(gradient + problem.F.adjoint(y))
-    attained = problem.regularizer.conjugate(pull)
-    if math.isfinite(attained):
-        return loss_part(1.0) - problem.r2.conjugate(y) - attained
     if not problem.regularizer.homogeneous:
-        return -math.inf
+        attained = problem.regularizer.conjugate(-(gradient + problem.F.adjoint(y)))
+        return loss_part(1.0) - problem.r2.conjugate(y) - attained
     best = -math.inf
     for candidate in (y, _polished(problem, y, gradient)):
         pull = -(gradient + problem.F.adjoint(candidate))
