@@ -2,7 +2,7 @@
 
 import math
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from .losses import Loss
 from .operators import Empty, Identity, Operator, as_operator
 from .operators.spectrum import eigenvalue_bound
 from .penalties import Penalty, constrain
+
+if TYPE_CHECKING:
+    from .certificate import Certificate
 
 _NORM_ENTRIES = 1e7
 """Above this many stored entries the norm of the data is that of evenly spaced rows, and"""
@@ -134,6 +137,16 @@ class Problem:
         gradient_sum(rows, labels, weights, self.loss.derivative_term, point, out)
         out /= labels.size
         return out
+
+    def certificate(self, x: Any, dual: Any) -> "Certificate":
+        """Lower bound, duality gap and optimality residual at (x, dual), as `result.x` and `result.dual`."""
+        from .certificate import certify
+
+        self._require_finite_sum("certificate")
+        multiplier = np.array(dual, dtype=float)
+        if multiplier.shape != (self.F.n_outputs,):
+            raise InputError(f"dual has shape {multiplier.shape}. F has {self.F.n_outputs} rows.")
+        return certify(self, self._point(x), multiplier)
 
     # ---------------------------------------------------------------------------------------------------- bounds
 

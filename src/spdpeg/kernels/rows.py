@@ -59,6 +59,19 @@ def add_row(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
 
 
 @inner
+def add_scaled_row(rows: Rows, i: int, factor: float, scale: np.ndarray, out: np.ndarray) -> None:
+    """out += factor * scale * a_i, coordinate by coordinate."""
+    if rows.indptr.size == 0:
+        row = rows.values[i * rows.width : (i + 1) * rows.width]
+        for j in range(row.size):
+            out[j] += factor * scale[j] * row[j]
+    else:
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            column = np.uint64(rows.indices[k])
+            out[column] += factor * scale[column] * rows.values[k]
+
+
+@inner
 def row_square(rows: Rows, i: int) -> float:
     """||a_i||^2 (the rows of a CSR source have no repeated column)."""
     total = 0.0

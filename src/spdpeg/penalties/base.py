@@ -1,5 +1,6 @@
 """What a penalty is: a convex r(v) with a closed-form prox, usable as r1 or as r2."""
 
+import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -61,9 +62,23 @@ class Penalty(Parameterized):
         """sup over v of <u, v> - r(v)."""
         raise NotImplementedError
 
+    def dual_scale(self, u: np.ndarray) -> float:
+        """The largest s <= 1 for which s u lies in the domain of r*, for a homogeneous r; found by bisection."""
+        if math.isfinite(self.conjugate(u)):
+            return 1.0
+        inside, outside = 0.0, 1.0
+        for _ in range(60):
+            middle = 0.5 * (inside + outside)
+            inside, outside = (middle, outside) if math.isfinite(self.conjugate(middle * u)) else (inside, middle)
+        return inside * (1.0 - 2.0 * FEASIBLE)
+
     def pack(self, size: int) -> Packed:
         """Parameters for vectors of `size` entries; refuses parameters that do not fit."""
         raise NotImplementedError
+
+    def scaled(self, factors: np.ndarray) -> "Penalty | None":
+        """A penalty whose prox is that of r with step factors_j in coordinate j; None if there is none in closed form."""
+        return None
 
     def prox_term(self, size: int) -> Term:
         """prox of r, as kernels take it."""

@@ -42,6 +42,9 @@ class Box(Penalty):
         counts = (u != 0.0) & ~(np.isinf(bound) & (np.abs(u) <= FEASIBLE))
         return float(u[counts] @ bound[counts])
 
+    def scaled(self, factors: np.ndarray) -> Penalty:
+        return self
+
     def pack(self, size: int) -> Packed:
         lower, upper = np.broadcast_arrays(
             vector_of(self, "lower", self.lower, size), vector_of(self, "upper", self.upper, size)

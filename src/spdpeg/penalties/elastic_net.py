@@ -59,6 +59,9 @@ class ElasticNet(Penalty):
             return np.inf
         return half_square(np.maximum(np.abs(u[bent]) - l1[bent], 0.0), 1.0 / l2[bent])
 
+    def scaled(self, factors: np.ndarray) -> Penalty:
+        return ElasticNet(factors * np.asarray(self.l1), factors * np.asarray(self.l2))
+
     def pack(self, size: int) -> Packed:
         l1, l2 = np.broadcast_arrays(weights_of(self, "l1", self.l1, size), weights_of(self, "l2", self.l2, size))
         return Packed(np.concatenate([l1, l2]), jit.NONE)

@@ -39,6 +39,9 @@ class HuberL1(Penalty):
         used = weight > 0.0
         return half_square(u[used], self.delta / weight[used])
 
+    def scaled(self, factors: np.ndarray) -> Penalty:
+        return HuberL1(factors * np.asarray(self.weight), self.delta)
+
     def pack(self, size: int) -> Packed:
         delta = positive(self, "delta", self.delta)
         return Packed(np.concatenate([weights_of(self, "weight", self.weight, size), [delta]]), jit.NONE)

@@ -33,6 +33,13 @@ class L1(Penalty):
         weight = np.asarray(self.weight)
         return 0.0 if in_dual_domain(u, -weight, weight) else np.inf
 
+    def dual_scale(self, u: np.ndarray) -> float:
+        used = u != 0.0
+        return float(np.min(np.broadcast_to(self.weight, u.shape)[used] / np.abs(u[used]), initial=1.0))
+
+    def scaled(self, factors: np.ndarray) -> Penalty:
+        return L1(factors * np.asarray(self.weight))
+
     def pack(self, size: int) -> Packed:
         return Packed(weights_of(self, "weight", self.weight, size), jit.NONE)
 

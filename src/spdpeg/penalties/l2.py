@@ -37,6 +37,9 @@ class L2Squared(Penalty):
         free = weight == 0.0
         return half_square(u[~free], 1.0 / weight[~free]) if in_dual_domain(u[free], 0.0, 0.0) else np.inf
 
+    def scaled(self, factors: np.ndarray) -> Penalty:
+        return L2Squared(factors * np.asarray(self.weight))
+
     def pack(self, size: int) -> Packed:
         return Packed(weights_of(self, "weight", self.weight, size), jit.NONE)
 

@@ -18,6 +18,9 @@ class Zero(Penalty):
     def conjugate(self, u: np.ndarray) -> float:
         return 0.0 if in_dual_domain(u, 0.0, 0.0) else np.inf
 
+    def scaled(self, factors: np.ndarray) -> Penalty:
+        return self
+
     def pack(self, size: int) -> Packed:
         return no_parameters()
 

@@ -40,7 +40,7 @@ def solve(
     max_iterations: int | None = None,
     tol: float | None = None,
     seed: int = 0,
-    batch_size: int = 1,
+    batch_size: int | None = None,
     x0: Any = None,
     state: State | None = None,
     record_every: float | None = None,
@@ -63,8 +63,8 @@ def solve(
         this. Each check costs a read of the data, outside the clock.
     seed : int
         Same seed, same bits.
-    batch_size : int
-        Rows in each of a step's batches.
+    batch_size : int, optional
+        Rows in each of a step's batches; 1 unless the solver knows better.
     x0 : array, optional
         Start, zeros by default.
     state : State, optional
@@ -101,6 +101,8 @@ def solve(
             raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
         if not math.isfinite(problem.loss.curvature):
             raise InputError(f"tol needs a smooth loss and {problem.loss!r} is not. Use a budget instead.")
+    if batch_size is None:
+        batch_size = rule.default_batch(problem) if state is None else state.parameters.get("batch_size", 1)
     if int(batch_size) != batch_size or batch_size < 1:
         raise InputError(f"batch_size is {batch_size}. It must be a whole number of at least 1.")
     if problem.n_samples is not None and batch_size > problem.n_samples:

@@ -51,6 +51,10 @@ class Solver(Parameterized):
     def check(self, problem: Problem) -> None:
         """Refuse a problem that the method does not cover, naming the part and an alternative."""
 
+    def default_batch(self, problem: Problem) -> int:
+        """Batch size if the user names none."""
+        return 1
+
     def dual_size(self, problem: Problem) -> int:
         """Length of the dual variable that the state keeps."""
         return problem.F.n_outputs

@@ -12,6 +12,7 @@ from .ladmm import LADMM
 from .online_admm import OnlineADMM
 from .opg_admm import OPGADMM
 from .pd3o import PD3O
+from .prox_newton import ProxNewton
 from .rda_admm import RDAADMM
 from .sadmm import SADMM, OptimalSADMM
 from .sag_admm import SAGADMM
@@ -21,11 +22,13 @@ from .spdhg import SPDHG
 from .spdhg_cers import SPDHGCERS
 from .spdpeg import SPDPEG, SPDPEGSC1, SPDPEGSC2
 from .svrg_admm import SVRGADMM
+from .vr_spdpeg import VRSPDPEG
 
 _SOLVERS: tuple[type[Solver], ...] = (
     SPDPEG,
     SPDPEGSC1,
     SPDPEGSC2,
+    VRSPDPEG,
     SGADM,
     SADMM,
     OptimalSADMM,
@@ -44,6 +47,7 @@ _SOLVERS: tuple[type[Solver], ...] = (
     CondatVu,
     PD3O,
     ADMMNewton,
+    ProxNewton,
 )
 
 REGISTRY: dict[str, type[Solver]] = {solver.name: solver for solver in _SOLVERS}

@@ -11,6 +11,8 @@ from ..errors import InputError
 _STRETCH = 1 << 14
 """Rows drawn from one generator before the next one, seeded by its number, takes over."""
 
+_EARLY_PASSES = 5
+
 _DISK_ROWS = 4096
 """Rows that are read together from disk."""
 
@@ -101,6 +103,25 @@ class Reshuffled:
         return self._rows, offset
 
 
+class Settling:
+    """Independent batches for the first passes, then every row once a pass.
+
+    Independent draws make the faster start; later, rows that happen not to be drawn for long would hold back a method
+    that remembers what each row said last.
+    """
+
+    def __init__(self, n_samples: int, batch_size: int, seed: int) -> None:
+        self._early = Independent(n_samples, batch_size, seed)
+        self._late = Reshuffled(n_samples, batch_size, seed)
+        self._turn = -(-_EARLY_PASSES * n_samples // batch_size)
+
+    def draw(self, first: int, count: int) -> np.ndarray:
+        """Rows of the batches first, ..., first + count - 1, one after the other."""
+        early = min(max(self._turn - first, 0), count)
+        parts = [self._early.draw(first, early)] if early else []
+        return np.concatenate([*parts, self._late.draw(first + early, count - early)])
+
+
 class InOrder:
     """Every row once, in order: the batches of deterministic methods."""
 
@@ -115,9 +136,9 @@ class InOrder:
         return self._rows
 
 
-Sampler = Independent | Reshuffled | InOrder
+Sampler = Independent | Reshuffled | Settling | InOrder
 
-CHOICES = ("auto", "independent", "reshuffled", "blocks")
+CHOICES = ("auto", "independent", "reshuffled", "settling", "blocks")
 
 
 def make(sampling: str, n_samples: int, batch_size: int, seed: int, on_disk: bool) -> Sampler:
@@ -126,4 +147,6 @@ def make(sampling: str, n_samples: int, batch_size: int, seed: int, on_disk: boo
         raise InputError(f"sampling is {sampling!r}. Choose one of {', '.join(CHOICES)}.")
     if sampling == "independent" or (sampling == "auto" and not on_disk):
         return Independent(n_samples, batch_size, seed)
+    if sampling == "settling" and not on_disk:
+        return Settling(n_samples, batch_size, seed)
     return Reshuffled(n_samples, batch_size, seed, None if sampling == "reshuffled" else _DISK_ROWS)
