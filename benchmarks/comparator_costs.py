@@ -82,7 +82,7 @@ def wide_problem(kind: str) -> spdpeg.Problem | None:
     return graph_guided_logistic(data.X, data.y, F)
 
 
-def solve_limited(kind: str, solver: str, parameters: dict[str, str]) -> dict[str, Any]:
+def solve_limited(kind: str, solver: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Some steps under the limit: what came of them, and the resident memory."""
     resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, LIMIT))
     problem = wide_problem(kind)

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def papers() -> str:
     """What the module of each solver refers to; solvers of one module share a line."""
     modules: dict[str, list[str]] = {}
     for name, solver in REGISTRY.items():
-        modules.setdefault(inspect.cleandoc(inspect.getmodule(solver).__doc__), []).append(_code(name))
+        modules.setdefault(inspect.cleandoc(sys.modules[solver.__module__].__doc__ or ""), []).append(_code(name))
     lines = []
     for text, names in modules.items():
         title, _, reference = text.partition("\n\n")
@@ -42,10 +43,11 @@ def page(text: str) -> str:
         "papers": papers,
     }
     for name, make in parts.items():
-        block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        text, found = block.subn(lambda match, make=make: f"{match[1]}{make()}\n{match[2]}", text)
-        if found != 1:
-            raise ValueError(f"The page has {found} places for {name!r} and needs one.")
+        block = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
+        if len(block.findall(text)) != 1:
+            raise ValueError(f"The page needs exactly one place for {name!r}.")
+        before, after = block.split(text)
+        text = f"{before}{make()}\n{after}"
     return text
 
 

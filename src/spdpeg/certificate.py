@@ -84,7 +84,9 @@ def kkt_residual(problem: Problem, x: np.ndarray, dual: np.ndarray) -> float:
 
 
 def _residual(problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> float:
-    step = 1.0 / problem.lipschitz if 0.0 < problem.lipschitz < math.inf else 1.0
+    if not math.isfinite(problem.loss.curvature):
+        return math.inf  # at a corner of the loss no single slope tells
+    step = 1.0 / problem.lipschitz if problem.lipschitz > 0.0 else 1.0
     slope = gradient + problem.F.adjoint(y)
     primal = x - problem.regularizer.prox(x - step * slope, step)
     ahead = y - problem.r2.dual_prox(y + problem.F.forward(x))
@@ -107,14 +109,15 @@ def dual_value(problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndar
         terms = problem.loss.conjugate(scale * slopes, labels)
         return -float(np.sum(terms * weights if weights.size else terms)) / labels.size
 
-    if not problem.regularizer.homogeneous:
+    if problem.regularizer.strong_convexity > 0.0 or problem.regularizer.indicator:
         attained = problem.regularizer.conjugate(-(gradient + problem.F.adjoint(y)))
         return loss_part(1.0) - problem.r2.conjugate(y) - attained
     best = -math.inf
-    for candidate in (y, _polished(problem, y, gradient)):
-        pull = -(gradient + problem.F.adjoint(candidate))
-        scale = _INSIDE * problem.regularizer.dual_scale(pull)
-        best = max(best, loss_part(scale) - problem.r2.conjugate(scale * candidate))
+    if problem.regularizer.homogeneous:
+        for candidate in (y, _polished(problem, y, gradient)):
+            scale = _INSIDE * problem.regularizer.dual_scale(-(gradient + problem.F.adjoint(candidate)))
+            if scale > 0.0:
+                best = max(best, loss_part(scale) - problem.r2.conjugate(scale * candidate))
     return best
 
 

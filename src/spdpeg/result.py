@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .certificate import Certificate
 from .errors import InputError
 from .state import State
 
@@ -13,7 +14,7 @@ from .state import State
 class Status(Enum):
     """Why a run ended; the value is the sentence to show."""
 
-    TOLERANCE = "the optimality residual met tol"
+    TOLERANCE = "the tolerance is met"
     MAX_PASSES = "the budget of passes is used up"
     MAX_ITERATIONS = "the budget of iterations is used up"
     MAX_SECONDS = "the budget of seconds is used up"
@@ -73,8 +74,8 @@ class Result:
         Totals, including what a resumed state had done before. One pass is N row reads.
     compile_seconds : float
         Spent in this call on compiling or loading compiled code; not part of `seconds`.
-    residual : float or None
-        The optimality residual that `tol` was compared with.
+    certificate : Certificate or None
+        Lower bound, duality gap and optimality residual at x, and which of them met `tol`; None for a stream.
     status : Status
     history : History
     state : State
@@ -92,12 +93,13 @@ class Result:
     seconds: float
     compile_seconds: float
     status: Status
-    residual: float | None
+    certificate: Certificate | None
     history: History = field(repr=False)
     state: State = field(repr=False)
 
     def __repr__(self) -> str:
+        gap = "" if self.certificate is None else f"relative gap={self.certificate.rel_gap:.2g}, "
         return (
-            f"Result(objective={self.objective:.6g}, violation={self.violation:.2g}, passes={self.passes:.4g}, "
+            f"Result(objective={self.objective:.6g}, {gap}violation={self.violation:.2g}, passes={self.passes:.4g}, "
             f"iterations={self.iterations}, seconds={self.seconds:.3g}: {self.status})"
         )

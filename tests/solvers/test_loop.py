@@ -13,7 +13,6 @@ import pytest
 
 import spdpeg
 from spdpeg import DivergedError, InputError, Status
-from spdpeg.certificate import kkt_residual
 from spdpeg.solvers.registry import REGISTRY
 from spdpeg.solvers.spdpeg import SPDPEG
 from support import catalogue, conic
@@ -148,14 +147,16 @@ class TestStopping:
         result = spdpeg.solve(problem, "spdpeg-sc2", max_passes=5000, tol=1e-2, record_every=1)
         assert result.status is Status.TOLERANCE
         assert result.passes < 5000
-        assert result.residual is not None
-        assert result.residual == kkt_residual(problem, result.x, result.dual) <= 1e-2
+        assert result.certificate is not None
+        assert result.certificate.met == "relative gap"
+        assert 0.0 <= problem.certificate(result.x, result.dual).rel_gap <= 1e-2
 
     def test_out_of_reach_tolerance(self, problem: spdpeg.Problem) -> None:
         result = spdpeg.solve(problem, max_passes=5, tol=1e-12)
         assert result.status is Status.MAX_PASSES
-        assert result.residual is not None
-        assert result.residual > 1e-12
+        assert result.certificate is not None
+        assert result.certificate.met is None
+        assert result.certificate.rel_gap > 1e-12
 
     def test_start_at_the_solution(self) -> None:
         instance, best = conic.optimum("Squared", "L2Squared", "None", "None")

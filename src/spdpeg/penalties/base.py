@@ -1,6 +1,5 @@
 """What a penalty is: a convex r(v) with a closed-form prox, usable as r1 or as r2."""
 
-import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -63,14 +62,8 @@ class Penalty(Parameterized):
         raise NotImplementedError
 
     def dual_scale(self, u: np.ndarray) -> float:
-        """The largest s <= 1 for which s u lies in the domain of r*, for a homogeneous r; found by bisection."""
-        if math.isfinite(self.conjugate(u)):
-            return 1.0
-        inside, outside = 0.0, 1.0
-        for _ in range(60):
-            middle = 0.5 * (inside + outside)
-            inside, outside = (middle, outside) if math.isfinite(self.conjugate(middle * u)) else (inside, middle)
-        return inside * (1.0 - 2.0 * FEASIBLE)
+        """The largest s <= 1 for which s u lies in the domain of r*, for a norm; 0 where none is known."""
+        return 0.0
 
     def pack(self, size: int) -> Packed:
         """Parameters for vectors of `size` entries; refuses parameters that do not fit."""

@@ -67,6 +67,9 @@ class SeparableSum(Penalty):
     def conjugate(self, u: np.ndarray) -> float:
         return sum(part.conjugate(block) for part, block in self._blocks(u))
 
+    def dual_scale(self, u: np.ndarray) -> float:
+        return min(part.dual_scale(block) for part, block in self._blocks(u))
+
     def pack(self, size: int) -> Packed:
         self._check(size)
         terms = [part.prox_term(n) for part, n in zip(self.parts, self.sizes, strict=True)]

@@ -7,6 +7,7 @@ import numpy as np
 from ..kernels import jit
 from ..kernels.jit import inner
 from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
+from .l1 import L1
 
 
 @inner
@@ -61,6 +62,9 @@ class ElasticNet(Penalty):
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return ElasticNet(factors * np.asarray(self.l1), factors * np.asarray(self.l2))
+
+    def dual_scale(self, u: np.ndarray) -> float:
+        return L1(self.l1).dual_scale(u)
 
     def pack(self, size: int) -> Packed:
         l1, l2 = np.broadcast_arrays(weights_of(self, "l1", self.l1, size), weights_of(self, "l2", self.l2, size))

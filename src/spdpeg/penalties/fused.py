@@ -67,6 +67,23 @@ class FusedL1(Penalty):
         for j in range(size):
             out[j] -= min(max(out[j], -limit), limit)
 
+    @jit.prox
+    @staticmethod
+    def kernel_dual_prox(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+        # Moreau's identity would leave the domain of r* by the rounding error of a large point. Its two parts, the
+        # flow between neighbours and what the threshold takes, are cut off at their weights instead.
+        size = point.size
+        for j in range(size):
+            out[j] = point[j] / step
+        chain_prox(out, 1.0 / step, reals[1:size], reals[size:], out)
+        flow = 0.0
+        for j in range(size):
+            flat = step * out[j]
+            limit = reals[1 + j] if j < size - 1 else 0.0
+            onwards = min(max(flow + (point[j] - flat), -limit), limit)
+            out[j] = (onwards - flow) + min(max(flat, -reals[0]), reals[0])
+            flow = onwards
+
     @jit.linear
     @staticmethod
     def kernel_subgradient(point: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:

@@ -68,6 +68,12 @@ class GroupL2(Penalty):
         limits = np.append(np.broadcast_to(self.weight, (norms.size - 1,)), 0.0)
         return 0.0 if in_dual_domain(norms, -limits, limits) else np.inf
 
+    def dual_scale(self, u: np.ndarray) -> float:
+        norms = self._norms(u)
+        limits = np.append(np.broadcast_to(self.weight, (norms.size - 1,)), 0.0)
+        used = norms > 0.0
+        return float(np.min(limits[used] / norms[used], initial=1.0))
+
     def pack(self, size: int) -> Packed:
         labels, count = self._labels(size)
         weight = np.broadcast_to(weights_of(self, "weight", self.weight, count, "groups"), (count,))

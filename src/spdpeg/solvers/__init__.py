@@ -59,8 +59,9 @@ def solve(
         Budgets; the first one used up ends the run. One pass is N row reads; seconds are those of the method alone.
         A run resumed from `state` gets these budgets on top of what it had.
     tol : float, optional
-        Stop when the relative residual of the optimality conditions (`certificate.kkt_residual`) at a record is at most
-        this. Each check costs a read of the data, outside the clock.
+        Stop when the duality gap at a record is at most this part of the objective. Where no gap is finite (r1 = 0, say)
+        the relative residual of the optimality conditions takes its place; `result.certificate.met` says which. Each
+        check costs two reads of the data, outside the clock.
     seed : int
         Same seed, same bits.
     batch_size : int, optional
@@ -99,8 +100,6 @@ def solve(
             raise InputError(f"tol is {tol}. It must be positive, or None to run to the end of the budget.")
         if isinstance(problem.source, Stream):
             raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
-        if not math.isfinite(problem.loss.curvature):
-            raise InputError(f"tol needs a smooth loss and {problem.loss!r} is not. Use a budget instead.")
     if batch_size is None:
         batch_size = rule.default_batch(problem) if state is None else state.parameters.get("batch_size", 1)
     if int(batch_size) != batch_size or batch_size < 1:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate import kkt_residual
+from ..certificate import Certificate, certify
 from ..data import Stream
 from ..errors import DivergedError, InputError
 from ..kernels import jit
@@ -209,7 +209,7 @@ class _Recorder:
         self.seconds: list[float] = []
         self.objective: list[float] = []
         self.violation: list[float] = []
-        self.residual: float | None = None
+        self.certificate: Certificate | None = None
 
     def record(self, state: State, callback: Callable[[Progress], Any] | None = None) -> Status | None:
         """Evaluate and keep; says so if the run should stop here."""
@@ -221,10 +221,8 @@ class _Recorder:
         with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
             self.violation.append(float(np.linalg.norm(self._problem.F.forward(solution.x) - solution.z)))
         self._guard(state)
-        if self._tol is not None:
-            self.residual = kkt_residual(self._problem, solution.x, solution.dual)
-            if self.residual <= self._tol:
-                return Status.TOLERANCE
+        if self._tol is not None and self._certified(solution, self._tol).met is not None:
+            return Status.TOLERANCE
         if callback is not None:
             progress = Progress(
                 self._passes(state.rows),
@@ -242,6 +240,8 @@ class _Recorder:
     def result(self, state: State, status: Status) -> Result:
         """The account of the run."""
         solution = self._solver.solution(self._problem, state)
+        if not isinstance(self._problem.source, Stream):
+            self._certified(solution, 0.0 if self._tol is None else self._tol)
         history = History(
             np.array([self._passes(rows) for rows in self.rows]),
             np.array(self.iterations),
@@ -258,10 +258,16 @@ class _Recorder:
             seconds=self._clock.total,
             compile_seconds=self._clock.compile_seconds,
             status=status,
-            residual=self.residual,
+            certificate=self.certificate,
             history=history,
             state=state,
         )
+
+    def _certified(self, solution: Solution, tol: float) -> Certificate:
+        """Certificate at this point, with the best lower bound of the run."""
+        best = -math.inf if self.certificate is None else self.certificate.dual
+        self.certificate = certify(self._problem, solution.x, solution.dual, best).judged(tol)
+        return self.certificate
 
     def _passes(self, rows: int) -> float:
         # A stream that never ended has no length but what was read of it.
