@@ -32,7 +32,9 @@ LAYERS = [
 SIDEWAYS = {
     ("parameters", "errors"),
     ("result", "state"),
-    ("certificate", "problem"),
+    ("certificate", "problem"),  # for the checker of types only
+    ("problem", "certificate"),
+    ("result", "certificate"),
     ("solvers", "progress"),
     ("operators", "penalties"),
 }

@@ -8,11 +8,15 @@ needed.
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .errors import UnsupportedError
 from .kernels.rows import margins
-from .problem import Problem
+
+if TYPE_CHECKING:
+    from .problem import Problem
 
 _POLISHING = 100
 """Dual steps that look for a better y; they read no data."""
@@ -65,7 +69,7 @@ class Certificate:
         return Certificate(self.primal, self.dual, self.residual, met)
 
 
-def certify(problem: Problem, x: np.ndarray, dual: np.ndarray, best: float = -math.inf) -> Certificate:
+def certify(problem: "Problem", x: np.ndarray, dual: np.ndarray, best: float = -math.inf) -> Certificate:
     """Certificate at (x, dual); `best` is a lower bound known before. Costs two reads of the data."""
     y = problem.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
     gradient = problem.gradient(x)
@@ -74,7 +78,7 @@ def certify(problem: Problem, x: np.ndarray, dual: np.ndarray, best: float = -ma
     return Certificate(primal, bound, _residual(problem, x, y, gradient))
 
 
-def kkt_residual(problem: Problem, x: np.ndarray, dual: np.ndarray) -> float:
+def kkt_residual(problem: "Problem", x: np.ndarray, dual: np.ndarray) -> float:
     """Relative residual of the optimality conditions at (x, dual); 0 exactly at a solution. Costs one read.
 
     With y = -dual: the larger of |x - prox_{s r1}(x - s (grad l(x) + F^T y))| / (1 + |x|), s = 1 / lipschitz, and
@@ -83,7 +87,7 @@ def kkt_residual(problem: Problem, x: np.ndarray, dual: np.ndarray) -> float:
     return _residual(problem, x, -dual, problem.gradient(x))
 
 
-def _residual(problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> float:
+def _residual(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> float:
     if not math.isfinite(problem.loss.curvature):
         return math.inf  # at a corner of the loss no single slope tells
     step = 1.0 / problem.lipschitz if problem.lipschitz > 0.0 else 1.0
@@ -98,7 +102,7 @@ def _residual(problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndarr
     )
 
 
-def dual_value(problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> float:
+def dual_value(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> float:
     """The best lower bound found at the slopes of the loss at x and at y, which lies in the domain of r2*."""
     rows, labels, weights = problem.block
     t = np.empty(labels.size)
@@ -110,7 +114,10 @@ def dual_value(problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndar
         return -float(np.sum(terms * weights if weights.size else terms)) / labels.size
 
     if problem.regularizer.strong_convexity > 0.0 or problem.regularizer.indicator:
-        attained = problem.regularizer.conjugate(-(gradient + problem.F.adjoint(y)))
+        try:
+            attained = problem.regularizer.conjugate(-(gradient + problem.F.adjoint(y)))
+        except UnsupportedError:  # a penalty on a set whose sum has no closed conjugate
+            return -math.inf
         return loss_part(1.0) - problem.r2.conjugate(y) - attained
     best = -math.inf
     if problem.regularizer.homogeneous:
@@ -121,7 +128,7 @@ def dual_value(problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndar
     return best
 
 
-def _polished(problem: Problem, y: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+def _polished(problem: "Problem", y: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """y moved so that -(gradient + F^T y) comes closer to the ball where r1* is finite.
 
     Accelerated projected gradient on half the squared distance to the ball, which is half of |prox_{r1}|^2 (Moreau).

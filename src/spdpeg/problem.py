@@ -2,11 +2,12 @@
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import penalties
+from .certificate import Certificate, certify
 from .data import CSR, Block, Source, Stream, as_source
 from .data.base import no_weights
 from .errors import InputError, UnsupportedError
@@ -16,9 +17,6 @@ from .losses import Loss
 from .operators import Empty, Identity, Operator, as_operator
 from .operators.spectrum import eigenvalue_bound
 from .penalties import Penalty, constrain
-
-if TYPE_CHECKING:
-    from .certificate import Certificate
 
 _NORM_ENTRIES = 1e7
 """Above this many stored entries the norm of the data is that of evenly spaced rows, and"""
@@ -138,10 +136,8 @@ class Problem:
         out /= labels.size
         return out
 
-    def certificate(self, x: Any, dual: Any) -> "Certificate":
+    def certificate(self, x: Any, dual: Any) -> Certificate:
         """Lower bound, duality gap and optimality residual at (x, dual), as `result.x` and `result.dual`."""
-        from .certificate import certify
-
         self._require_finite_sum("certificate")
         multiplier = np.array(dual, dtype=float)
         if multiplier.shape != (self.F.n_outputs,):

@@ -79,7 +79,9 @@ def objective(instance: Instance, x: np.ndarray) -> float:
     return through_margins(instance).objective(x) if hinge else instance.objective(x)
 
 
-def settle(vectors: dict[str, np.ndarray], instance: Instance, best: conic.Optimum, slopes: np.ndarray, c: float) -> None:
+def settle(
+    vectors: dict[str, np.ndarray], instance: Instance, best: conic.Optimum, slopes: np.ndarray, c: float
+) -> None:
     """Fill a state with what a method that has converged would keep: duals, tables, points and sums."""
     x, y, F = best.x, -best.dual, instance.F
     gradient = instance.X.T @ slopes / len(slopes)

@@ -38,7 +38,9 @@ def test_streams(variant: str) -> None:
     instance = catalogue.instance(r1="L2Squared")
     problem = instance.problem(X=catalogue.stream_of(instance), y=None)
     if variant in FINITE_SUM:
-        with pytest.raises(UnsupportedError, match=r"must read rows again and a stream shows each once\. Use \"spdpeg\""):
+        with pytest.raises(
+            UnsupportedError, match=r"must read rows again and a stream shows each once\. Use \"spdpeg\""
+        ):
             solve(variant, problem)
     else:
         assert solve(variant, problem).iterations == catalogue.N
@@ -66,7 +68,9 @@ def test_r1_without_a_subgradient(variant: str, part: str) -> None:
     }[part]
     problem = instance.problem(**changes)
     if variant in BY_SUBGRADIENT:
-        with pytest.raises(UnsupportedError, match=rf"takes r1 by a subgradient, which {named}.*Use a solver with a prox"):
+        with pytest.raises(
+            UnsupportedError, match=rf"takes r1 by a subgradient, which {named}.*Use a solver with a prox"
+        ):
             solve(variant, problem)
     else:
         assert np.all(np.isfinite(solve(variant, problem, max_passes=8).x))
@@ -74,7 +78,9 @@ def test_r1_without_a_subgradient(variant: str, part: str) -> None:
 
 @pytest.mark.parametrize("variant", STRONG)
 def test_strongly_convex_steps_without_strong_convexity(variant: str) -> None:
-    with pytest.raises(UnsupportedError, match=r"needs strong convexity in r1\. Add ridge .* or choose regime='convex'"):
+    with pytest.raises(
+        UnsupportedError, match=r"needs strong convexity in r1\. Add ridge .* or choose regime='convex'"
+    ):
         solve(variant, catalogue.instance(r1="L1").problem())
 
 
@@ -132,7 +138,11 @@ def test_problems_without_a_loss(variant: str) -> None:
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        *((name, {"rho": 0.0}, r"rho is 0\.0\. It must be a positive number") for name in REGISTRY if name != "spdhg-cers"),
+        *(
+            (name, {"rho": 0.0}, r"rho is 0\.0\. It must be a positive number")
+            for name in REGISTRY
+            if name != "spdhg-cers"
+        ),
         ("sgadm", {"regime": "concave"}, r"regime is 'concave'\. Choose one of convex, strongly-convex"),
         ("sadmm", {"regime": "concave"}, r"regime is 'concave'\. Choose one of convex, strongly-convex"),
         ("sag-admm", {"variant": "fast"}, r"variant is 'fast'\. Choose one of simple, inexact, exact"),

@@ -64,6 +64,23 @@ def test_conjugate_without_l1_allows_for_rounding_only() -> None:
     assert nothing.conjugate(np.full(3, 2e-9)) == np.inf
 
 
+@pytest.mark.parametrize("place", [0, 3, 5])
+def test_one_nan_does_not_vanish(place: int) -> None:
+    v = np.arange(6.0)
+    v[place] = np.nan
+    r = penalties.FusedL1(0.3, 1.0)
+    assert np.isnan(r.prox(v)[place])
+    assert np.isnan(r.dual_prox(v)[place])
+
+
+def test_dual_prox_of_a_large_point_stays_feasible() -> None:
+    """Subtracting the prox, as Moreau's identity does, leaves the domain by the rounding error of the point."""
+    r = penalties.FusedL1(0.3, 0.7)
+    v = 1e9 * np.random.default_rng(3).standard_normal(50)
+    assert r.conjugate(v - r.prox(v)) == np.inf
+    assert r.conjugate(r.dual_prox(v)) == 0.0
+
+
 OPTIONS = {
     "pd3o": ({"max_passes": 3000}, 1e-9),
     "spdpeg": ({"batch_size": 53, "kappa": 0.0, "max_passes": None, "max_iterations": 20_000}, 1e-7),

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from spdpeg import penalties
-from spdpeg.kernels.jit import call_linear, kernel
 from spdpeg.kernels.jit import Term as KernelTerm
+from spdpeg.kernels.jit import call_linear, kernel
 
 SIZE = 6
-WITH = {"Zero", "L1", "L2Squared", "ElasticNet", "GroupL2", "HuberL1"}
+WITH = {"Zero", "L1", "L2Squared", "ElasticNet", "GroupL2", "HuberL1", "FusedL1"}
 
 
 @kernel

@@ -111,7 +111,9 @@ class Run:
         L, square = self.parameters.get("lipschitz", self.known.lipschitz), self.known.squared_norm
         if self.variant in DETERMINISTIC:
             return 0.25 * L / square if square else 1.0
-        size = self.known.lipschitz if self.variant in ("sag-admm inexact", "sag-admm exact") else self.known.lipschitz_max
+        size = (
+            self.known.lipschitz if self.variant in ("sag-admm inexact", "sag-admm exact") else self.known.lipschitz_max
+        )
         return size / square if square else 1.0
 
     @property

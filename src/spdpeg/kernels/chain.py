@@ -3,7 +3,7 @@
 import numpy as np
 
 from .jit import inner, kernel
-from .vectors import _writable
+from .vectors import writable
 
 MEMORY = 5
 """Numbers of working memory that `chain_prox` needs for each entry of the vector."""
@@ -66,9 +66,9 @@ def chain_prox(point: np.ndarray, step: float, weights: np.ndarray, memory: np.n
         for i in range(size):
             out[i] = point[i]
         return
-    knots: np.ndarray = _writable(memory[: 2 * size])
-    bends: np.ndarray = _writable(memory[2 * size : 4 * size])
-    highs: np.ndarray = _writable(memory[4 * size :])
+    knots: np.ndarray = writable(memory[: 2 * size])
+    bends: np.ndarray = writable(memory[2 * size : 4 * size])
+    highs: np.ndarray = writable(memory[4 * size :])
     first, last = size, size - 1
     pull = 0.0
     for i in range(size - 1):

@@ -71,7 +71,7 @@ def stacked(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.nda
 
 
 @intrinsic
-def _writable(typing_context, array):  # type: ignore[no-untyped-def]
+def writable(typing_context, array):  # type: ignore[no-untyped-def]
     """The same numbers, seen as a vector that may be written."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -88,7 +88,7 @@ def stacked_adjoint(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out
     that vector: numbers of the composite itself, as many as `out` has.
     """
     last = ints[0] - 1
-    scratch: np.ndarray = _writable(part(last, reals, ints).reals)
+    scratch: np.ndarray = writable(part(last, reals, ints).reals)
     call_linear(part(0, reals, ints), vector[ints[2] : ints[3]], out)
     for k in range(1, last):
         call_linear(part(k, reals, ints), vector[ints[2 + 6 * k] : ints[3 + 6 * k]], scratch)

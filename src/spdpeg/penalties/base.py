@@ -70,7 +70,7 @@ class Penalty(Parameterized):
         raise NotImplementedError
 
     def scaled(self, factors: np.ndarray) -> "Penalty | None":
-        """A penalty whose prox is that of r with step factors_j in coordinate j; None if there is none in closed form."""
+        """A penalty whose prox is that of r with step factors_j in coordinate j; None without a closed form."""
         return None
 
     def prox_term(self, size: int) -> Term:

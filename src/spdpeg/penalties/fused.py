@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import jit
-from ..kernels.chain import MEMORY, chain_prox, dual_scale
+from ..kernels import chain, jit
+from ..kernels.chain import MEMORY, chain_prox
 from ..kernels.jit import as_reals
 from .base import FEASIBLE, Packed, Penalty, weight_of, weights_of
 
@@ -46,7 +46,11 @@ class FusedL1(Penalty):
         slack = 2.0 * FEASIBLE
         # Without l1 the entries must add up to 0, and rounding is measured by what the edges carry.
         l1 += slack * (l1 or float(np.max(l2, initial=0.0)) or 0.5)
-        return 0.0 if dual_scale(as_reals(u), l1, as_reals(l2 * (1.0 + slack))) == 1.0 else np.inf
+        return 0.0 if chain.dual_scale(as_reals(u), l1, as_reals(l2 * (1.0 + slack))) == 1.0 else np.inf
+
+    def dual_scale(self, u: np.ndarray) -> float:
+        l1, l2 = self._weights(u.size)
+        return float(chain.dual_scale(as_reals(u), l1, as_reals(l2)))
 
     def pack(self, size: int) -> Packed:
         """l1, one l2 per edge, and the working memory of the prox."""

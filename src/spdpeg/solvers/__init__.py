@@ -59,9 +59,9 @@ def solve(
         Budgets; the first one used up ends the run. One pass is N row reads; seconds are those of the method alone.
         A run resumed from `state` gets these budgets on top of what it had.
     tol : float, optional
-        Stop when the duality gap at a record is at most this part of the objective. Where no gap is finite (r1 = 0, say)
-        the relative residual of the optimality conditions takes its place; `result.certificate.met` says which. Each
-        check costs two reads of the data, outside the clock.
+        Stop when the duality gap at a record is at most this part of the objective. Where no gap is finite (r1 = 0,
+        say) the relative residual of the optimality conditions takes its place; `result.certificate.met` says which.
+        Each check costs two reads of the data, outside the clock.
     seed : int
         Same seed, same bits.
     batch_size : int, optional

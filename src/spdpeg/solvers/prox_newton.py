@@ -40,11 +40,11 @@ class ProxNewton(Solver):
 
     name = "prox-newton"
     summary = "proximal Newton with sampled curvature, deterministic, for d up to 2000"
-    update = "x <- x + step (minimiser of the quadratic model of l plus r1 + r2(F .) - x)"
+    update = "x+ = x + step (m - x), m the minimiser of a quadratic model of l, plus r1 + r2(F .)"
     cost = "1 pass, curvature of 20 d rows, one d x d factorisation, up to 2000 products with it, 1 F and 1 F^T each"
-    memory = "3 d^2, N numbers, 3 vectors of length d, 5 of length l + d"
+    memory = "4 d + 2 l + N, and at work 3 d^2 + N + 7 d + 3 l"
     rate = "superlinear if the curvature is that of all rows"
-    needs = "smooth loss; any r1, r2, F; finite sum; d at most 2000 (3 d^2 memory)"
+    needs = "smooth loss; any r1, r2, F; finite sum; d at most 2000"
     deterministic = True
     finite_sum = True
 

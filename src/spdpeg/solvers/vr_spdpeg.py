@@ -72,11 +72,11 @@ class VRSPDPEG(Solver):
 
     name = "vr-spdpeg"
     summary = "variance-reduced SPDPEG, the last iterate"
-    update = "x+ = prox(x - tau (table mean + batch correction + F^T y)), y+ = prox*(y + sigma F (2 x+ - x))"
-    cost = "1 batch, 1 F, 1 F^T, 1 prox each of r1 and r2*, about 10 d + 8 l flops; extragradient: 2 of each"
-    memory = "6 vectors of length d, 8 of length l, N numbers"
+    update = "x+ = prox1(x - tau (g(x) - g(table) + mean of the table + F^T y)); y+ = prox2*(y + sigma F (2 x+ - x))"
+    cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, about 10 d + 8 l flops; extragradient: 2 of each"
+    memory = "6 d + 8 l + N"
     rate = "O(1/t); linear if r1 is strongly convex and r2 smooth, and in practice"
-    needs = "smooth loss; any r1, r2, F; finite sum; N numbers of memory"
+    needs = "smooth loss; any r1, r2, F; finite sum"
     finite_sum = True
 
     def __init__(self, estimator: str = "saga", scheme: str = "condat-vu", sampling: str = "settling") -> None:
