@@ -57,7 +57,7 @@ class Certificate:
     @property
     def rel_gap(self) -> float:
         """The gap over the primal value."""
-        return self.gap / abs(self.primal) if self.primal != 0.0 else math.inf
+        return self.gap / abs(self.primal) if 0.0 < abs(self.primal) < math.inf else math.inf
 
     def judged(self, tol: float) -> "Certificate":
         """The same, with what meets `tol`: the relative gap if it is finite, the residual otherwise."""
@@ -113,18 +113,18 @@ def dual_value(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.nd
         terms = problem.loss.conjugate(scale * slopes, labels)
         return -float(np.sum(terms * weights if weights.size else terms)) / labels.size
 
-    if problem.regularizer.strong_convexity > 0.0 or problem.regularizer.indicator:
+    r1 = problem.regularizer
+    if not r1.homogeneous or r1.indicator:
         try:
-            attained = problem.regularizer.conjugate(-(gradient + problem.F.adjoint(y)))
+            attained = r1.conjugate(-(gradient + problem.F.adjoint(y)))
         except UnsupportedError:  # a penalty on a set whose sum has no closed conjugate
             return -math.inf
         return loss_part(1.0) - problem.r2.conjugate(y) - attained
     best = -math.inf
-    if problem.regularizer.homogeneous:
-        for candidate in (y, _polished(problem, y, gradient)):
-            scale = _INSIDE * problem.regularizer.dual_scale(-(gradient + problem.F.adjoint(candidate)))
-            if scale > 0.0:
-                best = max(best, loss_part(scale) - problem.r2.conjugate(scale * candidate))
+    for candidate in (y, _polished(problem, y, gradient)):
+        scale = _INSIDE * r1.dual_scale(-(gradient + problem.F.adjoint(candidate)))
+        if scale > 0.0:
+            best = max(best, loss_part(scale) - problem.r2.conjugate(scale * candidate))
     return best
 
 

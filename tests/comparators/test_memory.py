@@ -25,7 +25,7 @@ def problem_of() -> spdpeg.Problem:
     edges = [(i, i + 1) for i in near] + [(i, j) for i, j in enumerate(far) if i != j]
     return spdpeg.Problem(
         X,
-        X.sum(axis=1) > 0.15,
+        X.sum(axis=1) > 15.0,
         loss=losses.Logistic(),
         r1=penalties.L2Squared(1e-2),
         r2=penalties.L1(1e-3),

@@ -28,6 +28,7 @@ GROUPS = ("Logistic", "GroupL2", "LInf", "DenseMatrix")
 name_of = "-".join
 
 PASSES = 300
+MORE_PASSES = {"admm-newton": 3000}
 WITHIN = {
     **dict.fromkeys(("sgadm", "opg-admm", "spdhg", "sadmm", "optimal-sadmm", "sadmm-diag", "sadmm-full"), 5e-3),
     **dict.fromkeys(("sgadm strong", "opg-admm strong", "spdhg strong", "sadmm strong", "optimal-sadmm strong"), 1e-3),
@@ -37,12 +38,12 @@ WITHIN = {
     **dict.fromkeys(("sag-admm simple", "sag-admm inexact", "sag-admm exact"), 1e-9),
     **dict.fromkeys(("sdca-admm", "spdhg-cers"), 1e-7),
     **dict.fromkeys(("ladmm", "condat-vu", "pd3o"), 1e-9),
-    "admm-newton": 2e-5,
+    "admm-newton": 1e-7,
     "egadm prox": 1e-2,
     "egadm original": 0.1,
 }
 """Distance of the output's objective from the optimum after so many passes."""
-LAST_WITHIN = {"egadm prox": 1e-4, "egadm original": 3e-2, "admm-newton": 1e-4}
+LAST_WITHIN = {"egadm prox": 1e-4, "egadm original": 3e-2, "admm-newton": 1e-6}
 """The same for the last iterate, where it is not the output and is without noise."""
 
 
@@ -142,7 +143,7 @@ def test_reaches_the_optimum(variant: str, case: tuple[str, ...]) -> None:
     if variant in BY_SUBGRADIENT and variant.endswith("strong") and case[0] == "Squared":
         pytest.skip("steps of 1 / (mu k) alone need a loss with bounded slopes")
     instance, best, _ = optimum(case)
-    result = solve(variant, instance.problem(), max_passes=PASSES, record_every=PASSES)
+    result = solve(variant, instance.problem(), max_passes=MORE_PASSES.get(variant, PASSES), record_every=1e9)
     assert -1e-9 < objective(instance, result.x) - best.objective < WITHIN[variant]
     assert objective(instance, result.x_last) - best.objective < LAST_WITHIN.get(variant, 2 * WITHIN[variant])
     assert np.linalg.norm(instance.F @ result.x - result.z) == pytest.approx(result.violation, abs=1e-12)

@@ -86,7 +86,7 @@ def test_same_seed_same_bits_and_nothing_given_is_changed(variant: str, csr: boo
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if v not in DETERMINISTIC])
 def test_another_seed_gives_another_path(variant: str) -> None:
     problem, _ = problem_of(variant)
-    paths = [solve(variant, problem, max_passes=1, seed=seed).x_last for seed in (1, 2)]
+    paths = [solve(variant, problem, max_passes=3, seed=seed).x_last for seed in (1, 2)]
     assert not np.array_equal(*paths)
 
 

@@ -11,7 +11,7 @@ from ..errors import InputError, StateError
 from ..problem import Problem
 from ..result import Result
 from ..state import State
-from . import bounds
+from . import bounds, feed
 from .base import Solver
 from .loop import Budget, Progress, run
 from .registry import REGISTRY, resolve
@@ -94,6 +94,7 @@ def solve(
         raise InputError(f"The first argument is {problem!r}. Build it with spdpeg.Problem(X, y, loss=...).")
     rule = resolve(solver, parameters)
     rule.check(problem)
+    feed.check(problem, rule)
     budget = _checked_budget(problem, max_passes, max_seconds, max_iterations)
     if tol is not None:
         if not tol > 0:

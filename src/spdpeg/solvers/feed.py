@@ -56,15 +56,6 @@ class StreamFeed:
 
     def __init__(self, problem: Problem, solver: Solver, batch_size: int, passes: float | None) -> None:
         assert isinstance(problem.source, Stream)
-        if solver.finite_sum or solver.deterministic:
-            raise UnsupportedError(
-                f"{solver.name} must read rows again and a stream shows each once. "
-                'Use "spdpeg", or write the stream to disk first (spdpeg.data.write_csr).'
-            )
-        if solver.sampling != "auto":
-            raise InputError(
-                f"sampling is {solver.sampling!r}, but a stream is read in order of arrival. Leave it out."
-            )
         self.block = problem.block
         self.ended = Status.STREAM_ENDED
         self.rows_per_step = solver.batches_per_step * batch_size
@@ -113,6 +104,19 @@ class StreamFeed:
 
 
 Feed = FiniteFeed | StreamFeed
+
+
+def check(problem: Problem, solver: Solver) -> None:
+    """Refuse a stream where the solver asks for rows in an order of its own."""
+    if not isinstance(problem.source, Stream):
+        return
+    if solver.finite_sum or solver.deterministic:
+        raise UnsupportedError(
+            f"{solver.name} must read rows again and a stream shows each once. "
+            'Use "spdpeg", or write the stream to disk first (spdpeg.data.write_csr).'
+        )
+    if solver.sampling != "auto":
+        raise InputError(f"sampling is {solver.sampling!r}, but a stream is read in order of arrival. Leave it out.")
 
 
 def make(problem: Problem, solver: Solver, state: State, batch_size: int, passes: float | None) -> Feed:

@@ -285,7 +285,9 @@ class _Recorder:
 
     def _guard(self, state: State) -> None:
         now, start = self.objective[-1], self.objective[0]
-        if math.isnan(now) or (math.isfinite(start) and now > _RUNAWAY * (1.0 + abs(start))):
+        # Methods that carry r1 through the operator approach its set from outside, where the objective is infinite.
+        outside = math.isinf(now) and not self._problem.regularizer.finite
+        if math.isnan(now) or (math.isfinite(start) and now > _RUNAWAY * (1.0 + abs(start)) and not outside):
             raise _diverged(self._solver, state)
 
 

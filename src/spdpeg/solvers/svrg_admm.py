@@ -3,6 +3,8 @@
 Zheng, Kwok: Fast-and-light stochastic ADMM, IJCAI 2016.
 """
 
+import math
+
 import numpy as np
 
 from ..data import Block
@@ -90,6 +92,6 @@ class SVRGADMM(Linearized):
         return worst_row_rho(self.rho, problem)
 
     def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
-        eta = self.eta or 1.0 / (3.0 * problem.lipschitz_max)
-        base = 1.0 / eta + coupling
-        return StepRule(base=base, stable=1.0 / (problem.lipschitz_max + coupling))
+        largest = problem.lipschitz_max
+        base = (1.0 / self.eta if self.eta else 3.0 * largest) + coupling
+        return StepRule(base=base or 1.0, stable=1.0 / (largest + coupling) if largest + coupling else math.inf)
