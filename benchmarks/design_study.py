@@ -1,16 +1,15 @@
 """What the design study measured: suboptimality with untuned defaults, NumPy prototypes, mean of 3 seeds.
 
-The study's synthetic problems are those of `comparators.synthetic`, drawn anew; its real data came from other files of
-the same names (svmguide3 with 21 columns instead of 22). Figures have one or two digits. On ggr the study's optimal
-SADMM took the strongly convex steps, and its SAG methods began with a full gradient, the stored-point ones with the
-mean's L in the step.
+The study's synthetic problems are those of `comparators.SYNTHETIC`, drawn anew; its real data came from other files of
+the same names (svmguide3 with 21 columns instead of 22). Figures have one or two digits. The study does not
+say which regime its optimal SADMM took on ggr: both of ours are compared with its one row.
 """
 
 _SYNTHETIC = """
 spdpeg                 1.4e-2 7e-3 5e-3 1.5e-2 1.1e-2    2e-2 5e-3 2e-3 6e-3 5e-3    4e-3 1.5e-3 1e-3 2e-2 9e-3
 sgadm                    1e-2 5e-3 3e-3   8e-3   6e-3    4e-2 9e-3 3e-3 5e-3 3e-3    2e-3   1e-3 8e-4 1e-2 6e-3
 sadmm                    1e-2 5e-3 3e-3   8e-3   6e-3    3e-2 6e-3 2e-3 4e-3 3e-3    2e-3   1e-3 8e-4 1e-2 6e-3
-optimal-sadmm            7e-3 4e-3 3e-3   8e-3   6e-3    2e-2 4e-3 1e-3 4e-3 3e-3       -      -    -    -    -
+optimal-sadmm            7e-3 4e-3 3e-3   8e-3   6e-3    2e-2 4e-3 1e-3 4e-3 3e-3    1e-3   4e-4 2e-4 8e-4 3e-4
 optimal-sadmm/strongly-convex - -    -       -      -       -    -    -    -    -    1e-3   4e-4 2e-4 8e-4 3e-4
 opg-admm                 1e-2 5e-3 4e-3   9e-3   7e-3    2e-2 6e-3 2e-3 4e-3 3e-3    2e-3   1e-3 8e-4 1e-2 6e-3
 rda-admm                 2e-2 6e-3 4e-3   7e-3   5e-3    4e-2 2e-2 1e-2 1e-2 7e-3    2e-3   5e-4 2e-4 5e-4 2e-4

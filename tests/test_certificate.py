@@ -1,0 +1,350 @@
+"""The certificate: a lower bound that never lies, tight where a solver has converged, and what it says about `tol`."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import spdpeg
+from spdpeg import InputError, UnsupportedError, losses, operators, penalties
+from spdpeg.certificate import Certificate, certify
+from spdpeg.data import Stream
+from spdpeg.result import Status
+from support import catalogue, conic, formulas
+from support.instances import Instance
+
+D = 6
+EDGES = [(0, 2), (1, 2), (0, 5), (3, 4)]
+
+SMOOTH: dict[str, Callable[[], Any]] = catalogue.LOSSES
+CORNERS: dict[str, Callable[[], Any]] = {"Hinge": losses.Hinge, "Quantile": lambda: losses.Quantile(0.3)}
+
+NORMS: dict[str, Callable[[float, int], Any]] = {
+    "L1": lambda c, size: penalties.L1(c),
+    "L1Weighted": lambda c, size: penalties.L1(c * (1.0 + np.arange(size) % 3)),
+    "GroupL2": lambda c, size: penalties.GroupL2(c, groups=_divisor(size)),
+    "LInf": lambda c, size: penalties.LInf(c),
+    "Nuclear": lambda c, size: penalties.Nuclear(c, (size // _divisor(size), _divisor(size))),
+    "FusedL1": lambda c, size: penalties.FusedL1(c, 2.0 * c),
+}
+"""Their dual value is finite after scaling."""
+
+ANYWHERE: dict[str, Callable[[float, int], Any]] = {
+    "L2Squared": lambda c, size: penalties.L2Squared(c),
+    "ElasticNet": lambda c, size: penalties.ElasticNet(c, 0.5 * c),
+    "Box": lambda c, size: penalties.Box(-c, np.linspace(0.5 * c, 2.0 * c, size)),
+}
+"""Their conjugate is finite everywhere."""
+
+OTHERS: dict[str, Callable[[float, int], Any]] = {
+    "Zero": lambda c, size: penalties.Zero(),
+    "L1Partly": lambda c, size: penalties.L1(np.where(np.arange(size) % 2, c, 0.0)),
+    "HuberL1": lambda c, size: penalties.HuberL1(c, delta=0.1),
+    "NonNegative": lambda c, size: penalties.NonNegative(),
+}
+"""A finite dual value is luck."""
+
+R1 = NORMS | ANYWHERE | OTHERS
+R2 = {name: make for name, make in R1.items() if name not in ("Box", "NonNegative")}
+
+OPERATORS: dict[str, tuple[Any, np.ndarray]] = {
+    "chain": (operators.FirstDifference(), np.diff(np.eye(D), axis=0)),
+    "graph": (operators.GraphDifference(EDGES), np.array([np.eye(D)[i] - np.eye(D)[j] for i, j in EDGES])),
+    "identity": (operators.Identity(), np.eye(D)),
+}
+
+
+def _divisor(size: int) -> int:
+    return next(n for n in (3, 2, 1) if size % n == 0)
+
+
+def make_instance(
+    loss: str, r1: str, r2: str, operator: str, weighted: bool = False, seed: int = 0, strength: float = 0.02
+) -> Instance:
+    """A random problem made of the named parts."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 30))
+    X = rng.standard_normal((n, D)) * (rng.random((n, D)) < 0.8)
+    the_loss = (SMOOTH | CORNERS)[loss]()
+    labels = catalogue.labels_for(the_loss, X, seed)
+    if the_loss.binary:
+        labels[:2] = -1.0, 1.0
+    F, matrix = OPERATORS[operator]
+    return Instance(
+        X,
+        labels,
+        the_loss,
+        r1=R1[r1](strength, D),
+        r2=None if r2 == "None" else R2[r2](strength, len(matrix)),
+        operator=F,
+        matrix=matrix,
+        weights=rng.integers(0, 3, n) + 0.5 * (np.arange(n) == 0) if weighted else None,
+    )
+
+
+def reference(instance: Instance) -> Instance:
+    """The same problem as conic solver and formulas know it: a loss with corners becomes r2 of the data."""
+    if type(instance.loss).__name__ not in CORNERS:
+        return instance
+    n, F = len(instance.labels), instance.F
+    if isinstance(instance.loss, losses.Hinge):
+        loss: Any = penalties.Hinge(instance.labels, weight=1.0 / n)
+    else:
+        loss = penalties.Quantile(instance.labels, level=instance.loss.level, weight=1.0 / n)
+    rest = penalties.Zero() if instance.r2 is None else instance.r2
+    return Instance(
+        np.zeros((1, D)),
+        np.zeros(1),
+        losses.Squared(),
+        r1=instance.r1,
+        r2=penalties.SeparableSum([loss, rest], [n, len(F)]),
+        matrix=np.vstack([instance.X, F]),
+    )
+
+
+class Bound:
+    """An instance, a solution of it, and the check that a certificate does not claim too much."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.problem = instance.problem()
+        self.reference = reference(instance)
+        best = conic.solve(self.reference)
+        # The value at a point of the domain is never below the optimal one, however inexact the conic solver is.
+        self.x = formulas.prox(instance.r1, best.x, 1.0) if instance.r1.indicator else best.x
+        self.dual = best.dual[len(best.dual) - self.problem.F.n_outputs :]
+        self.optimal = self.reference.objective(self.x)
+        self.slack = 1e-9 * (1.0 + abs(self.optimal))
+
+    def check(self, x: np.ndarray, dual: np.ndarray) -> Certificate:
+        certificate = self.problem.certificate(x, dual)
+        assert not math.isnan(certificate.dual)
+        assert certificate.dual <= self.optimal + self.slack
+        value = self.reference.objective(x)
+        if math.isfinite(certificate.primal):
+            assert certificate.primal == pytest.approx(value, rel=1e-10)
+            assert certificate.gap >= value - self.optimal - self.slack
+        return certificate
+
+
+PARTS = {
+    "r1": st.sampled_from(sorted(R1)),
+    "r2": st.sampled_from(["None", *sorted(R2)]),
+    "operator": st.sampled_from(sorted(OPERATORS)),
+    "seed": st.integers(0, 2**16),
+    "strength": st.floats(1e-3, 0.5),
+}
+QUICK = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+class TestNeverBelowTheTruth:
+    @given(loss=st.sampled_from(sorted(SMOOTH)), weighted=st.booleans(), **PARTS)
+    @QUICK
+    def test_smooth_losses(self, seed: int, **parts: Any) -> None:
+        self._check(make_instance(seed=seed, **parts), seed, "vr-spdpeg")
+
+    @given(loss=st.sampled_from(sorted(CORNERS)), **PARTS)
+    @QUICK
+    def test_losses_with_corners(self, seed: int, **parts: Any) -> None:
+        self._check(make_instance(seed=seed, **parts), seed, "sdca-admm")
+
+    def _check(self, instance: Instance, seed: int, solver: str) -> None:
+        bound = Bound(instance)
+        rng = np.random.default_rng(seed)
+        m = bound.dual.size
+        bound.check(bound.x, bound.dual)
+        for size in (1e-6, 1e-2, 1.0, 30.0):
+            bound.check(bound.x + size * rng.standard_normal(D), bound.dual + size * rng.standard_normal(m))
+            bound.check(size * rng.standard_normal(D), size * rng.standard_normal(m))
+        result = spdpeg.solve(bound.problem, solver, max_passes=30)
+        bound.check(result.x, result.dual)
+
+
+@pytest.mark.parametrize("r2", ["None", "L1", "GroupL2", "HuberL1"])
+@pytest.mark.parametrize("r1", [*NORMS, *ANYWHERE])
+@pytest.mark.parametrize("loss", ["Logistic", "Huber"])
+def test_finite_and_tight_at_the_output_of_a_solver(loss: str, r1: str, r2: str) -> None:
+    bound = Bound(make_instance(loss, r1, r2, "chain", weighted=True, seed=5))
+    result = spdpeg.solve(bound.problem, "prox-newton", max_passes=None, max_iterations=20)
+    assert bound.check(result.x, result.dual).rel_gap < 1e-6
+
+
+class TestReaches:
+    def test_1e_8_on_ridge(self) -> None:
+        problem = make_instance("Logistic", "L2Squared", "L1", "graph").problem()
+        result = spdpeg.solve(problem, "vr-spdpeg", tol=1e-8, max_passes=2000)
+        assert result.status is Status.TOLERANCE
+        assert result.certificate is not None
+        assert result.certificate.met == "relative gap"
+        assert problem.certificate(result.x, result.dual).rel_gap <= 1e-8
+
+    @pytest.mark.parametrize("solver", ["vr-spdpeg", "prox-newton"])
+    def test_1e_6_on_l1_and_fused(self, solver: str) -> None:
+        problem = catalogue.instance("Logistic", "L1", "L1", "FirstDifference").problem()
+        result = spdpeg.solve(problem, solver, tol=1e-6, max_passes=2000)
+        assert result.status is Status.TOLERANCE
+        assert problem.certificate(result.x, result.dual).rel_gap <= 1e-6
+
+    def test_a_residual_where_there_is_no_gap(self) -> None:
+        problem = make_instance("Squared", "Zero", "L1", "chain").problem()
+        result = spdpeg.solve(problem, "vr-spdpeg", tol=1e-6, max_passes=2000)
+        assert result.status is Status.TOLERANCE
+        assert result.certificate is not None
+        assert result.certificate.met == "residual"
+        assert result.certificate.dual == -math.inf
+        assert result.certificate.residual <= 1e-6
+
+    @pytest.mark.parametrize("domain", ["L1inBox", "L2SquaredinL1Ball", "L1inL2Ball", "L1inL1Ball", "NoneinSimplex"])
+    def test_1e_8_on_a_set(self, domain: str) -> None:
+        problem = catalogue.instance(r1=domain).problem()
+        assert spdpeg.solve(problem, "vr-spdpeg", tol=1e-8, max_passes=500).status is Status.TOLERANCE
+
+    def test_nothing_where_the_conjugate_has_no_closed_form(self) -> None:
+        problem = catalogue.instance(r1="ElasticNetinL2Ball").problem()
+        result = spdpeg.solve(problem, "vr-spdpeg", tol=1e-8, max_passes=500)
+        assert result.certificate is not None
+        assert (result.certificate.dual, result.certificate.met) == (-math.inf, "residual")
+
+
+class TestVerdict:
+    @pytest.mark.parametrize(
+        ("primal", "dual", "residual", "met"),
+        [
+            (2.0, 1.9, 1.0, "relative gap"),
+            (-2.0, -2.1, 1.0, "relative gap"),
+            (2.0, 1.0, 1e-9, None),
+            (2.0, -math.inf, 0.1, "residual"),
+            (2.0, -math.inf, 0.2, None),
+            (0.0, -1e-9, 0.2, None),
+            (0.0, -1e-9, 0.05, "residual"),
+            (math.inf, 1.0, 0.05, "residual"),
+            (2.0, -math.inf, math.inf, None),
+        ],
+    )
+    def test_what_met_the_tolerance(self, primal: float, dual: float, residual: float, met: str | None) -> None:
+        before = Certificate(primal, dual, residual)
+        after = before.judged(0.1)
+        assert (after.primal, after.dual, after.residual, after.met) == (primal, dual, residual, met)
+        assert before.met is None
+
+    def test_gap_and_relative_gap(self) -> None:
+        certificate = Certificate(-4.0, -5.0, 0.0)
+        assert (certificate.gap, certificate.rel_gap) == (1.0, 0.25)
+        assert Certificate(0.0, -1.0, 0.0).rel_gap == math.inf
+        assert Certificate(math.inf, 1.0, 0.0).rel_gap == math.inf
+
+    def test_a_better_bound_known_before_is_kept(self) -> None:
+        problem = make_instance("Logistic", "L1", "L1", "chain").problem()
+        x, dual = np.ones(D), np.zeros(problem.F.n_outputs)
+        alone = certify(problem, x, dual)
+        assert certify(problem, x, dual, best=alone.dual + 0.01).dual == alone.dual + 0.01
+        assert certify(problem, x, dual, best=alone.dual - 0.01) == alone
+
+    def test_the_bound_of_a_run_is_the_best_of_its_records(self) -> None:
+        """The output of a noisy run gets worse at times; its certificate does not."""
+        problem = make_instance("Logistic", "L1", "L1", "chain").problem()
+        seen = []
+        bounds = []
+        for passes in range(1, 9):
+            result = spdpeg.solve(problem, "spdpeg", tol=1e-12, max_passes=passes, record_every=1)
+            assert result.certificate is not None
+            bounds.append(result.certificate.dual)
+            seen.append(problem.certificate(result.x, result.dual).dual)
+        start = problem.certificate(np.zeros(D), np.zeros(problem.F.n_outputs)).dual
+        np.testing.assert_allclose(bounds, np.maximum.accumulate([start, *seen])[1:], rtol=1e-14)
+        assert len(set(bounds)) > 1
+
+
+class TestRefusals:
+    def test_dual_of_the_wrong_shape(self) -> None:
+        problem = make_instance("Logistic", "L1", "L1", "chain").problem()
+        for dual in (np.zeros(D), np.zeros((D - 1, 1)), 0.0):
+            with pytest.raises(InputError, match=r"dual has shape .* F has 5 rows"):
+                problem.certificate(np.zeros(D), dual)
+
+    def test_x_of_the_wrong_shape(self) -> None:
+        problem = make_instance("Logistic", "L1", "L1", "chain").problem()
+        with pytest.raises(InputError, match="x has shape"):
+            problem.certificate(np.zeros(D + 1), np.zeros(D - 1))
+
+    def test_stream(self) -> None:
+        instance = make_instance("Squared", "L1", "None", "chain")
+        problem = spdpeg.Problem(Stream(lambda: iter([(instance.X, instance.labels)])), loss=losses.Squared())
+        with pytest.raises(UnsupportedError, match="stream has no certificate"):
+            problem.certificate(np.zeros(D), np.zeros(0))
+        assert spdpeg.solve(problem, max_passes=1).certificate is None
+
+    def test_inputs_are_left_alone(self) -> None:
+        problem = make_instance("Logistic", "L1", "L1", "chain").problem()
+        x, dual = np.full(D, 0.3), np.full(D - 1, 7.0)
+        problem.certificate(x, dual)
+        assert np.all(x == 0.3)
+        assert np.all(dual == 7.0)
+
+
+SCALABLE = {
+    **{name: make(0.7, D) for name, make in NORMS.items()},
+    "L1Partly": OTHERS["L1Partly"](0.7, D),
+    "GroupsWithFreeCoordinates": penalties.GroupL2([0.7, 0.2], groups=[[0, 3], [1]]),
+    "SeparableSum": penalties.SeparableSum([penalties.L1(0.7), penalties.LInf(0.2)], [4, 2]),
+}
+
+
+class TestDualScale:
+    @pytest.mark.parametrize("name", SCALABLE)
+    def test_is_the_largest_that_stays_inside(self, name: str) -> None:
+        penalty = SCALABLE[name]
+        rng = np.random.default_rng(3)
+        cut = 0
+        for size in np.geomspace(1e-2, 1e3, 60):
+            u = size * rng.standard_normal(D) * (rng.random(D) < 0.5)
+            scale = penalty.dual_scale(u)
+            assert 0.0 <= scale <= 1.0
+            assert penalty.conjugate(scale * u) == 0.0
+            if 0.0 < scale < 1.0:
+                cut += 1
+                assert penalty.conjugate(scale * (1.0 + 1e-6) * u) == math.inf
+            elif scale == 0.0:
+                assert penalty.conjugate(1e-3 / size * u) == math.inf
+        assert cut > 0
+
+    @pytest.mark.parametrize("name", SCALABLE)
+    def test_nothing_to_scale(self, name: str) -> None:
+        assert SCALABLE[name].dual_scale(np.zeros(D)) == 1.0
+
+
+FACTORS = np.array([0.5, 2.0, 0.1, 1.0, 3.0, 0.7])
+SEPARABLE = {
+    "Zero": penalties.Zero(),
+    "L1": penalties.L1(0.3),
+    "L1Weighted": penalties.L1(np.array([0.3, 0.0, 1.0, 0.2, 0.1, 0.5])),
+    "L2Squared": penalties.L2Squared(0.8),
+    "ElasticNet": penalties.ElasticNet(0.3, 0.8),
+    "HuberL1": penalties.HuberL1(0.4, delta=0.2),
+    "Box": penalties.Box(-0.5, np.linspace(0.1, 0.9, D)),
+    "NonNegative": penalties.NonNegative(),
+}
+
+
+class TestScaled:
+    @pytest.mark.parametrize("name", SEPARABLE)
+    def test_prox_is_that_of_each_coordinate_with_its_own_step(self, name: str) -> None:
+        penalty = SEPARABLE[name]
+        scaled = penalty.scaled(FACTORS)
+        assert scaled is not None
+        for v in 2.0 * np.random.default_rng(4).standard_normal((20, D)):
+            each = [penalty.prox(v, factor)[j] for j, factor in enumerate(FACTORS)]
+            np.testing.assert_allclose(scaled.prox(v, 1.0), each, rtol=1e-14, atol=1e-15)
+
+    @pytest.mark.parametrize("name", ["GroupL2", "LInf", "Nuclear", "FusedL1"])
+    def test_none_where_coordinates_hang_together(self, name: str) -> None:
+        assert NORMS[name](0.3, D).scaled(FACTORS) is None

@@ -1,0 +1,135 @@
+"""VR-SPDPEG against optima of an independent conic solver, and its steps and batches."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spdpeg
+from spdpeg import InputError, UnsupportedError, losses, penalties
+from spdpeg.solvers.vr_spdpeg import ESTIMATORS, SCHEMES, VRSPDPEG, _step_sizes
+from support import catalogue, conic, designs
+
+PASSES = 600
+"""Within which every case below reaches 1e-10; most need far fewer."""
+
+CASES = designs.pairwise(
+    {
+        "scheme": SCHEMES,
+        "estimator": ESTIMATORS,
+        "loss": ("Logistic", "Squared", "Huber"),
+        "r1": ("L1", "L2Squared", "GroupL2"),
+        "shape": ("L1-FirstDifference", "GroupL2-DenseMatrix", "HuberL1-GraphDifference"),
+        "weighted": ("no", "yes"),
+    }
+)
+
+
+def optimum(case: dict[str, str]) -> Any:
+    """Instance and optimum of a case."""
+    return conic.optimum(case["loss"], case["r1"], *case["shape"].split("-"), weighted=case["weighted"] == "yes")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(case.values()))
+class TestOptimum:
+    def test_reached_to_1e_10(self, case: dict[str, str]) -> None:
+        instance, best = optimum(case)
+        result = spdpeg.solve(
+            instance.problem(),
+            "vr-spdpeg",
+            scheme=case["scheme"],
+            estimator=case["estimator"],
+            max_passes=PASSES,
+            record_every=PASSES,
+        )
+        assert abs(instance.objective(result.x) - instance.objective(best.x)) < 1e-10
+        assert result.violation < 1e-6
+
+    def test_is_a_fixed_point(self, case: dict[str, str]) -> None:
+        """Handed over by the first pass, the solution stays where it is, whatever rows are drawn."""
+        instance, best = optimum(case)
+        options: dict[str, Any] = {"scheme": case["scheme"], "estimator": case["estimator"], "max_passes": None}
+        state = spdpeg.solve(instance.problem(), "vr-spdpeg", max_iterations=0, **options).state
+        state.vectors["spare"][:], state.vectors["y_bar"][:] = best.x, -best.dual
+        state.numbers["done"] = state.numbers["until"]
+        result = spdpeg.solve(instance.problem(), "vr-spdpeg", max_iterations=150, state=state, **options)
+        np.testing.assert_allclose(result.x, best.x, atol=2e-6)
+        np.testing.assert_allclose(result.dual, best.dual, atol=2e-6)
+        np.testing.assert_allclose(result.z, instance.F @ best.x, atol=2e-6)
+
+
+class TestSteps:
+    @pytest.mark.parametrize("scheme", SCHEMES)
+    @pytest.mark.parametrize("r1", ["L1", "GroupL2"])
+    @pytest.mark.parametrize("r2", ["L1", "LInf"])
+    def test_coupling_is_at_most_one(self, scheme: str, r1: str, r2: str) -> None:
+        """|sigma^(1/2) F tau^(1/2)| <= 1, and half its square for the extragradient scheme."""
+        rng = np.random.default_rng(0)
+        for _ in range(30):
+            m, d = rng.integers(2, 12, 2)
+            F = rng.standard_normal((m, d)) * (rng.random((m, d)) < 0.5) * 10.0 ** rng.uniform(-3, 3, (m, 1))
+            F[0] = 0.0
+            X = rng.standard_normal((20, d)) * 10.0 ** rng.uniform(-2, 2)
+            terms = {"r1": catalogue.PENALTIES[r1](d), "r2": catalogue.PENALTIES[r2](m)}
+            problem = spdpeg.Problem(X, X[:, 0], loss=losses.Squared(), F=F, **terms)
+            tau, sigma = _step_sizes(problem, int(rng.integers(1, 21)), scheme)
+            assert np.all(tau > 0)
+            assert np.all(sigma > 0)
+            norm = np.linalg.norm(np.sqrt(sigma)[:, None] * F * np.sqrt(tau), 2)
+            assert norm**2 <= (0.5 if scheme == "extragradient" else 1.0) * (1 + 1e-12)
+            assert r1 == "L1" or np.all(tau == tau[0])
+            assert r2 == "L1" or np.all(sigma == sigma[0])
+
+    def test_primal_steps_respect_the_loss(self) -> None:
+        problem = catalogue.instance().problem()
+        for batch, lipschitz in ((1, problem.lipschitz_max), (catalogue.N, problem.lipschitz)):
+            tau, _ = _step_sizes(problem, batch, "condat-vu")
+            assert np.all(tau < 0.5 / lipschitz)
+            assert np.all(tau > 0.25 / lipschitz)
+
+    def test_without_F_only_the_loss_counts(self) -> None:
+        problem = catalogue.instance(r2="None").problem()
+        tau, sigma = _step_sizes(problem, 1, "condat-vu")
+        np.testing.assert_allclose(tau, 0.5 / problem.lipschitz_max)
+        assert sigma.size == 0
+
+
+class TestBatch:
+    @pytest.mark.parametrize("n", [1, 2, 19, 20, 400])
+    @pytest.mark.parametrize("d", [1, 5, 300])
+    def test_default_lies_between_one_row_and_a_twentieth(self, n: int, d: int) -> None:
+        X = np.random.default_rng(0).standard_normal((n, d))
+        problem = spdpeg.Problem(X, X[:, 0], loss=losses.Squared(), r1=penalties.L1(0.1), r2=penalties.L1(0.1))
+        batch = VRSPDPEG().default_batch(problem)
+        assert isinstance(batch, int)
+        assert 1 <= batch <= max(1, n // 20)
+
+    def test_empty_rows(self) -> None:
+        problem = spdpeg.Problem(np.zeros((40, 3)), np.ones(40), loss=losses.Squared(), r1=penalties.L1(0.1))
+        assert VRSPDPEG().default_batch(problem) == 1
+        np.testing.assert_array_equal(spdpeg.solve(problem, "vr-spdpeg", x0=[1.0, -1.0, 2.0], max_passes=20).x, 0.0)
+
+    def test_grows_with_the_dense_part_of_a_step(self) -> None:
+        """Sparse rows on many coordinates: a step costs far more than a row."""
+        rng = np.random.default_rng(0)
+        X = np.zeros((2000, 200))
+        X[np.arange(2000), rng.integers(200, size=2000)] = 1.0
+        problem = spdpeg.Problem(X, X[:, 0], loss=losses.Squared(), r1=penalties.L1(0.1), r2=penalties.L1(0.1))
+        import scipy.sparse as sp
+
+        sparse = spdpeg.Problem(
+            sp.csr_array(X), X[:, 0], loss=losses.Squared(), r1=penalties.L1(0.1), r2=penalties.L1(0.1)
+        )
+        assert VRSPDPEG().default_batch(sparse) > 10 * VRSPDPEG().default_batch(problem)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("name", ["estimator", "scheme", "sampling"])
+    def test_unknown_choice(self, name: str) -> None:
+        with pytest.raises(InputError, match=f"{name} is 'none'"):
+            spdpeg.solve(catalogue.instance().problem(), "vr-spdpeg", **{name: "none"})
+
+    def test_loss_with_corners(self) -> None:
+        instance = catalogue.instance()
+        with pytest.raises(UnsupportedError):
+            spdpeg.solve(instance.problem(loss=losses.Hinge()), "vr-spdpeg")
