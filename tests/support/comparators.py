@@ -239,7 +239,7 @@ def _sag_admm(r: Run) -> Trace:
         base = r.parameters.get("lipschitz", 3.0 * r.known.lipschitz_max) + r.coupling
         return admm.x_first(r.instance, seen, lambda k: 1.0 / base, r.rho, r.start, r.count)
     exact = r.parameters["variant"] == "exact"
-    L = r.parameters.get("lipschitz", 0.2 * r.known.lipschitz)
+    L = r.parameters.get("lipschitz", 0.1 * r.known.lipschitz)
     form = r.stacked if exact else r.instance
     return admm.stored_points(form, exact, seen, L, r.rho, r.coupling, r.start, r.count)
 

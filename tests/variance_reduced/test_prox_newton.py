@@ -84,16 +84,13 @@ def test_the_objective_never_rises() -> None:
 
 @pytest.mark.parametrize("rows", [100, 400])
 def test_curvature_of_some_rows_still_converges(rows: int) -> None:
-    """Slower, to the same solution."""
+    """By cheaper steps, to the same solution."""
     X = catalogue.rows(1200, catalogue.D)
     loss = losses.Logistic()
     instance = catalogue.instance().with_(X=X, labels=catalogue.labels_for(loss, X))
     problem = instance.problem()
-    short, long = run(problem, 3, rows=rows), run(problem, 60, rows=rows)
-    exact = run(problem, 3, rows=1200)
-    assert excess(instance, long.x) < 1e-10
-    assert short.passes < exact.passes
-    assert exact.objective < short.objective
+    assert excess(instance, run(problem, 60, rows=rows).x) < 1e-10
+    assert run(problem, 3, rows=rows).passes < run(problem, 3, rows=1200).passes
 
 
 def test_refuses_many_coordinates() -> None:

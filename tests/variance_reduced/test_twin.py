@@ -1,4 +1,4 @@
-"""The compiled solver follows its slow twin iterate by iterate: schemes, estimators, terms, weights, batches, layouts."""
+"""VR-SPDPEG follows its slow twin iterate by iterate: schemes, estimators, terms, weights, batches and layouts."""
 
 import numpy as np
 import pytest

@@ -103,7 +103,6 @@ class ADMMNewton(Solver):
     ) -> tuple[np.ndarray, int]:
         """Newton with step halving on l(x) + (rho/2) |K x - target|^2: the minimiser and the rows read."""
         A = _data_matrix(problem.block.rows)
-        gram = (K.T @ K).tocsr()
 
         def value(point: np.ndarray) -> float:
             return problem.loss_value(point) + 0.5 * rho * float(np.sum(np.square(K @ point - target)))
@@ -114,7 +113,7 @@ class ADMMNewton(Solver):
             reads += 1
             if np.linalg.norm(slope) <= small:
                 break
-            direction = -_solve(A, _curvature(problem, x), rho, gram, slope)
+            direction = -_solve(A, _curvature(problem, x), rho, K, slope)
             reads += 1
             descent = float(slope @ direction)
             if -descent <= _TINY * abs(now):
@@ -142,16 +141,16 @@ def _curvature(problem: Problem, x: np.ndarray) -> np.ndarray:
     return (weights if weights.size else 1.0) * np.maximum(second, 0.0) / labels.size
 
 
-def _solve(A: Any, curvature: np.ndarray, rho: float, gram: sp.csr_array, right: np.ndarray) -> np.ndarray:
-    """(A^T diag(curvature) A + rho gram)^{-1} right."""
+def _solve(A: Any, curvature: np.ndarray, rho: float, K: sp.csr_array, right: np.ndarray) -> np.ndarray:
+    """(A^T diag(curvature) A + rho K^T K)^{-1} right."""
     d = right.size
     if d <= _DENSE:
         weighted = A.multiply(curvature[:, None]).tocsr() if sp.issparse(A) else A * curvature[:, None]
         hessian = A.T @ weighted
-        hessian = (hessian.toarray() if sp.issparse(hessian) else hessian) + rho * gram.toarray()
+        hessian = (hessian.toarray() if sp.issparse(hessian) else hessian) + rho * (K.T @ K).toarray()
         return np.asarray(scipy.linalg.solve(hessian, right, assume_a="pos"))
     operator = scipy.sparse.linalg.LinearOperator(
-        (d, d), matvec=lambda v: A.T @ (curvature * (A @ v)) + rho * (gram @ v), dtype=float
+        (d, d), matvec=lambda v: A.T @ (curvature * (A @ v)) + rho * (K.T @ (K @ v)), dtype=float
     )
     solution, _ = scipy.sparse.linalg.cg(operator, right, rtol=1e-8, maxiter=10 * d)
     return np.asarray(solution)

@@ -57,6 +57,17 @@ def descend(
 
 
 @inner
+def blend(theta: float, new: np.ndarray, average: np.ndarray) -> None:
+    """average += theta * (new - average); exactly `new` at theta = 1, whatever the average was."""
+    if theta == 1.0:
+        for j in range(new.size):
+            average[j] = new[j]
+    else:
+        for j in range(new.size):
+            average[j] += theta * (new[j] - average[j])
+
+
+@inner
 def expect(block: Block, order: np.ndarray, start: int, stop: int) -> None:
     """The rows at these places of `order` come next."""
     for k in range(start, min(stop, order.size)):
@@ -168,6 +179,8 @@ def linearized(
     inverse_rho = 1.0 / rho
     for k in range(steps.size):
         c, theta = steps[k], thetas[k]
+        # An average that the next step replaces (theta = 1) need not be made.
+        averages = k + 1 == steps.size or thetas[k + 1] < 1.0
         expect(block, order, (k + 1) * batch, (k + 2) * batch)
 
         call_linear(terms.forward, x, Fx)
@@ -176,25 +189,27 @@ def linearized(
         for i in range(y.size):
             Fx_before[i] = y[i] + rho * Fx_ahead[i]
         call_prox(terms.dual_prox2, Fx_before, rho, y_next)
-        for i in range(y.size):
-            z_average[i] += theta * (Fx_ahead[i] + (y[i] - y_next[i]) * inverse_rho - z_average[i])
+        if averages:
+            for i in range(y.size):
+                here = Fx_ahead[i] + (y[i] - y_next[i]) * inverse_rho
+                z_average[i] = here if theta == 1.0 else z_average[i] + theta * (here - z_average[i])
         for i in range(y.size):
             Fx_ahead[i] = y_next[i] + lead_y * (y_next[i] - y[i])
         for i in range(y.size):
             y[i] = y_next[i]
             Fx_before[i] = Fx[i]
-        for i in range(y.size):
-            y_average[i] += theta * (y_next[i] - y_average[i])
+        if averages:
+            blend(theta, y_next, y_average)
 
         call_linear(terms.adjoint, Fx_ahead, back)
         for j in range(x.size):
             ahead[j] = x[j] - c * back[j]
         descend(block, order[k * batch : (k + 1) * batch], c, terms.derivative, estimator, x, ahead)
         call_prox(terms.prox1, ahead, c, x)
-        for j in range(x.size):
-            x_average[j] += theta * (x[j] - x_average[j])
-        for j in range(x_mean.size):
-            x_mean[j] += (x[j] - x_mean[j]) / (averaged + k + 1)
+        if averages:
+            blend(theta, x, x_average)
+        if x_mean.size:
+            blend(1.0 / (averaged + k + 1), x, x_mean)
 
 
 @kernel

@@ -40,7 +40,7 @@ class SAGADMM(Linearized):
     ----------
     variant : {"simple", "inexact", "exact"}
     lipschitz : float, optional
-        L in the step 1 / (L + rho |F|^2); 3 L_max for "simple", a fifth of the mean's L for the others by default.
+        L in the step 1 / (L + rho |F|^2); 3 L_max for "simple", a tenth of the mean's L for the others by default.
     rho : float, optional
         L_max / |F|^2 for "simple" and L / |F|^2 for the others by default.
     averaging : {"last", "uniform", "linear", "increasing"}
@@ -97,6 +97,7 @@ class SAGADMM(Linearized):
         vectors |= {"table": np.zeros(n), "mean": np.zeros(d)}
         if self.variant == "simple":
             return numbers, vectors
+        del vectors["Fx_before"], vectors["Fx_ahead"]
         K = stacked(problem).K if self.variant == "exact" else problem.F
         z = K.forward(x0)
         vectors |= {"points": np.tile(x0, (n, 1)), "point_mean": x0.copy(), "z": z, "z_average": z.copy()}
@@ -155,7 +156,7 @@ class SAGADMM(Linearized):
     def _L(self, problem: Problem) -> float:
         if self.lipschitz is not None:
             return self.lipschitz
-        return 3.0 * problem.lipschitz_max if self.variant == "simple" else 0.2 * problem.lipschitz
+        return 3.0 * problem.lipschitz_max if self.variant == "simple" else 0.1 * problem.lipschitz
 
     def _rho(self, problem: Problem) -> float:
         if self.variant == "simple" or self.rho is not None:
