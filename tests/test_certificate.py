@@ -138,7 +138,7 @@ PARTS = {
     "strength": st.floats(1e-3, 0.5),
 }
 QUICK = settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     database=None,
@@ -214,6 +214,22 @@ class TestReaches:
         assert result.certificate is not None
         assert (result.certificate.dual, result.certificate.met) == (-math.inf, "residual")
 
+    @pytest.mark.parametrize("r1", ["L1", "L2Squared", "HuberL1"])
+    def test_nothing_where_a_user_gives_no_conjugate(self, r1: str) -> None:
+        class Own(penalties.Penalty):
+            kernel_prox = penalties.L1.kernel_prox
+
+            def value(self, v: np.ndarray) -> float:
+                return float(np.sum(np.abs(v)))
+
+            def pack(self, size: int) -> Any:
+                return penalties.L1(1.0).pack(size)
+
+        instance = make_instance("Squared", r1, "None", "chain")
+        result = spdpeg.solve(instance.problem(r2=Own()), "vr-spdpeg", tol=1e-8, max_passes=500)
+        assert result.certificate is not None
+        assert (result.certificate.dual, result.certificate.met) == (-math.inf, "residual")
+
 
 class TestVerdict:
     @pytest.mark.parametrize(
@@ -254,7 +270,7 @@ class TestVerdict:
         problem = make_instance("Logistic", "L1", "L1", "chain").problem()
         seen = []
         bounds = []
-        for passes in range(1, 9):
+        for passes in range(1, 6):
             result = spdpeg.solve(problem, "spdpeg", tol=1e-12, max_passes=passes, record_every=1)
             assert result.certificate is not None
             bounds.append(result.certificate.dual)

@@ -74,7 +74,10 @@ def certify(problem: "Problem", x: np.ndarray, dual: np.ndarray, best: float = -
     y = problem.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
     gradient = problem.gradient(x)
     primal = problem.objective(x)
-    bound = max(best, dual_value(problem, x, y, gradient))
+    try:
+        bound = max(best, dual_value(problem, x, y, gradient))
+    except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
+        bound = best
     return Certificate(primal, bound, _residual(problem, x, y, gradient))
 
 
@@ -115,11 +118,7 @@ def dual_value(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.nd
 
     r1 = problem.regularizer
     if not r1.homogeneous or r1.indicator:
-        try:
-            attained = r1.conjugate(-(gradient + problem.F.adjoint(y)))
-        except UnsupportedError:  # a penalty on a set whose sum has no closed conjugate
-            return -math.inf
-        return loss_part(1.0) - problem.r2.conjugate(y) - attained
+        return loss_part(1.0) - problem.r2.conjugate(y) - r1.conjugate(-(gradient + problem.F.adjoint(y)))
     best = -math.inf
     for candidate in (y, _polished(problem, y, gradient)):
         scale = _INSIDE * r1.dual_scale(-(gradient + problem.F.adjoint(candidate)))

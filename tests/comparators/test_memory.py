@@ -1,6 +1,7 @@
 """With a sparse F no comparator allocates anything of size d x d, unless its entry in the table says so."""
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def problem_of() -> spdpeg.Problem:
 def peak(variant: str, problem: spdpeg.Problem) -> int:
     """Bytes on top of what was there, at the worst moment of a short run."""
     name, parameters = VARIANTS[variant]
-    options = {"max_passes": None, "max_iterations": 12, "batch_size": 1 if variant in ONE_ROW else 3}
+    options: dict[str, Any] = {"max_passes": None, "max_iterations": 12, "batch_size": 1 if variant in ONE_ROW else 3}
     spdpeg.solve(problem, name, **options, **parameters)  # loads what is compiled
     tracemalloc.start()
     try:

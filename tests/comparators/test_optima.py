@@ -54,7 +54,7 @@ def optimum(case: tuple[str, ...], weighted: bool = False) -> tuple[Instance, co
         instance, best = conic.optimum(*case, weighted=weighted)
         slopes = instance.scaled_weights * admm.slope(instance.loss, instance.X @ best.x, instance.labels)
         return instance, best, slopes
-    instance = catalogue.instance("Logistic", *case[1:]).with_(loss=losses.Hinge())
+    instance = catalogue.instance("Logistic", case[1], case[2], case[3]).with_(loss=losses.Hinge())
     best = conic.solve(through_margins(instance))
     m, n = len(instance.F), len(instance.X)
     return instance, best._replace(dual=best.dual[:m]), -n * best.dual[m:]
@@ -120,7 +120,7 @@ def test_the_optimum_is_a_fixed_point(variant: str, case: tuple[str, ...], weigh
         pytest.skip("for losses with corners, and without weights")
     instance, best, slopes = optimum(case, weighted)
     problem = instance.problem()
-    steps = {"max_passes": None, "record_every": 1e9}
+    steps: dict[str, Any] = {"max_passes": None, "record_every": 1e9}
     state = solve(variant, problem, max_iterations=0, x0=best.x, **steps).state
     settle(state.vectors, instance, best, slopes, 1.0 / state.numbers["step_base"])
     result = solve(variant, problem, max_iterations=150, state=state, **steps)

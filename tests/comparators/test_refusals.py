@@ -62,11 +62,12 @@ def test_r1_without_a_subgradient(variant: str, part: str) -> None:
     if variant in STRONG and part != "domain":
         pytest.skip("there the missing strong convexity is refused")
     instance = catalogue.instance(r1="L2Squared")
-    changes, named = {
+    cases: dict[str, tuple[dict[str, Any], str]] = {
         "domain": ({"domain": penalties.Box(-1, 1)}, r"domain=Box\("),
         "indicator": ({"r1": penalties.NonNegative()}, r"r1=NonNegative\("),
         "norm": ({"r1": penalties.LInf(0.1)}, r"r1=LInf\("),
-    }[part]
+    }
+    changes, named = cases[part]
     problem = instance.problem(**changes)
     if variant in BY_SUBGRADIENT:
         with pytest.raises(

@@ -19,7 +19,7 @@ def problem_of(variant: str, csr: bool = False) -> tuple[spdpeg.Problem, list[np
     """A problem, and every array that it was made from."""
     instance = catalogue.instance(r1="L2Squared", operator="GraphDifference", weighted=True)
     assert instance.weights is not None
-    X = sp.csr_array(instance.X) if csr else instance.X
+    X: Any = sp.csr_array(instance.X) if csr else instance.X
     parts = [X.data, X.indices, X.indptr] if csr else [X]
     return instance.problem(X=X), [*parts, instance.labels, instance.weights]
 
@@ -87,14 +87,14 @@ def test_same_seed_same_bits_and_nothing_given_is_changed(variant: str, csr: boo
 def test_another_seed_gives_another_path(variant: str) -> None:
     problem, _ = problem_of(variant)
     paths = [solve(variant, problem, max_passes=3, seed=seed).x_last for seed in (1, 2)]
-    assert not np.array_equal(*paths)
+    assert not np.array_equal(paths[0], paths[1])
 
 
 @pytest.mark.parametrize("variant", sorted(DETERMINISTIC))
 def test_deterministic_methods_do_not_look_at_the_seed(variant: str) -> None:
     problem, _ = problem_of(variant)
     paths = [solve(variant, problem, max_passes=12, seed=seed).x_last for seed in (1, 2)]
-    np.testing.assert_array_equal(*paths)
+    np.testing.assert_array_equal(paths[0], paths[1])
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -1,5 +1,6 @@
 """Every comparator follows its slow twin iterate by iterate: terms, operators, weights, batches and layouts."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,13 @@ from support import catalogue, designs
 from support.comparators import BY_SUBGRADIENT, CORNERS, DETERMINISTIC, ONE_ROW, VARIANTS, Output, Run, wide
 from support.instances import Instance
 
-CHECKPOINTS = (1, 2, 12, 60)
-FEW = (1, 2, 12)
-LOSSES = {**catalogue.LOSSES, "Hinge": losses.Hinge, "Quantile": lambda: losses.Quantile(0.3)}
+CHECKPOINTS = (1, 7, 60)
+WIDE = 210
+LOSSES: dict[str, Callable[[], Any]] = {
+    **catalogue.LOSSES,
+    "Hinge": losses.Hinge,
+    "Quantile": lambda: losses.Quantile(0.3),
+}
 
 GIVEN: dict[str, dict[str, Any]] = {
     "sgadm": {"rho": 0.4, "kappa": 0.7, "lipschitz": 5.0, "averaging": "increasing"},
@@ -49,12 +54,10 @@ def factors(variant: str) -> dict[str, tuple[str, ...]]:
         ("Logistic", "Huber") if strong and variant.split()[0] not in ("sgadm", "spdhg") else ("Logistic", "Squared")
     )
     ridge = ("L2Squared",) if by_subgradient else ("L2Squared", "ElasticNet")
-    # The width from which Newton's method changes its ways is far beyond this one: see below.
-    wide_shapes = () if variant == "admm-newton" else ("wide",)
     return {
         "loss": (*smooth, *(("Hinge", "Quantile") if variant in CORNERS else ())),
         "r1": ridge if strong else ("L1", "L2Squared", "GroupL2", "None"),
-        "shape": ("FirstDifference-L1", "GraphDifference-LInf", "DenseMatrix-Quantile", "None-None", *wide_shapes),
+        "shape": ("FirstDifference-L1", "GraphDifference-LInf", "DenseMatrix-Quantile", "None-None"),
         "weighted": ("no", "yes"),
         "batch": ("1",) if variant in ONE_ROW | DETERMINISTIC else ("1", "5"),
         "layout": ("dense", "csr"),
@@ -70,12 +73,10 @@ CASES = [
 
 
 def make_instance(loss: str, r1: str, shape: str, weighted: bool) -> Instance:
-    """A small problem, or one on more coordinates than the exact x-steps diagonalise."""
-    the_loss = LOSSES[loss]()
-    if shape == "wide":
-        return wide(the_loss, catalogue.PENALTIES[r1](220), weighted)
+    """A small problem."""
     operator, r2 = shape.split("-")
     instance = catalogue.instance("Logistic", r1, r2, operator, weighted)
+    the_loss = LOSSES[loss]()
     return instance.with_(loss=the_loss, labels=catalogue.labels_for(the_loss, instance.X))
 
 
@@ -131,8 +132,17 @@ def test_follows_twin(variant: str, case: dict[str, str]) -> None:
     problem = instance.problem(X=sp.csr_array(instance.X) if case["layout"] == "csr" else instance.X)
     options = options_of(variant, case["options"])
     x0 = start_at(problem.n_features)
-    checkpoints = FEW if case["shape"] == "wide" else CHECKPOINTS
-    follow(Run(variant, instance, problem, checkpoints[-1], int(case["batch"]), 3, x0, options), checkpoints)
+    follow(Run(variant, instance, problem, CHECKPOINTS[-1], int(case["batch"]), 3, x0, options))
+
+
+@pytest.mark.parametrize("csr", [False, True], ids=["dense", "csr"])
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if v != "admm-newton"])
+def test_follows_twin_where_d_is_too_large_to_diagonalise(variant: str, csr: bool) -> None:
+    r1 = "L2Squared" if csr or variant.endswith("strong") else "L1"
+    instance = wide(LOSSES["Logistic"](), catalogue.PENALTIES[r1](WIDE), weighted=csr, d=WIDE)
+    problem = instance.problem(X=sp.csr_array(instance.X) if csr else instance.X)
+    batch = 5 if csr and variant not in ONE_ROW | DETERMINISTIC else 1
+    follow(Run(variant, instance, problem, 12, batch, 3, start_at(WIDE)), (1, 12))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -60,16 +60,13 @@ def stacked(instance: Instance) -> Instance:
     )
 
 
-# ---------------------------------------------------------------------------------------------------- the sampled loss
-
-
 def slope(loss: Any, t: Vector, b: Vector) -> Vector:
     """phi'(t, b), or some subgradient."""
     match type(loss).__name__:
         case "Hinge":
-            return np.where(b * t < 1.0, -b, 0.0)
+            return np.asarray(np.where(b * t < 1.0, -b, 0.0))
         case "Quantile":
-            return np.where(t < b, -loss.level, 1.0 - loss.level)
+            return np.asarray(np.where(t < b, -loss.level, 1.0 - loss.level))
     return formulas.loss_derivative(loss, t, b)
 
 
@@ -114,7 +111,7 @@ def subgradient(penalty: Any, x: Vector) -> Vector:
         case "GroupL2":
             blocks = x.reshape(-1, penalty.groups)
             lengths = np.linalg.norm(blocks, axis=1, keepdims=True)
-            return (penalty.weight * blocks / np.where(lengths > 0.0, lengths, 1.0)).reshape(-1)
+            return np.asarray(penalty.weight * blocks / np.where(lengths > 0.0, lengths, 1.0)).reshape(-1)
     raise NotImplementedError(type(penalty).__name__)
 
 
@@ -158,10 +155,7 @@ class Corrected:
             self.visited.append(x)
         rows = self.batches[k]
         change = row_gradients(self.instance, x, rows) - row_gradients(self.instance, self.snapshot, rows)
-        return np.asarray(change.mean(axis=0)) + self.instance.gradient(self.snapshot)
-
-
-# ------------------------------------------------------------------------------------------------- linearized methods
+        return np.asarray(change.mean(axis=0) + self.instance.gradient(self.snapshot))
 
 
 def z_first(instance: Instance, gradient: Gradient, step: Step, rho: float, x: Vector, count: int) -> Trace:
@@ -227,9 +221,6 @@ def dual_averaging(instance: Instance, gradient: Gradient, step: Step, rho: floa
     return trace
 
 
-# --------------------------------------------------------------------------------------------- methods with exact x-step
-
-
 def stochastic_admm(
     instance: Instance, gradient: Gradient, metric: Callable[[int, Vector], Vector], rho: float, x: Vector, count: int
 ) -> Trace:
@@ -267,8 +258,8 @@ class FullMetric:
         self.sum += np.outer(g, g)
         if k % 10 == 0:
             left, values, _ = np.linalg.svd(self.sum, hermitian=True)
-            self.metric = (np.eye(len(g)) + (left * np.sqrt(values)) @ left.T) / self.eta
-        return self.metric
+            self.metric = np.asarray(np.eye(len(g)) + (left * np.sqrt(values)) @ left.T) / self.eta
+        return np.asarray(self.metric)
 
 
 def online_admm(instance: Instance, rows: Vector, eta: Step, rho: float, x: Vector, count: int) -> Trace:
@@ -315,9 +306,6 @@ def stored_points(
         z, dual = z_and_dual(instance, rho, x, dual)
         trace.add(x, z, dual)
     return trace
-
-
-# ------------------------------------------------------------------------------------------------------- dual methods
 
 
 def sdca_admm(
@@ -383,9 +371,6 @@ def dual_coordinates(
             extrapolated = pull + change / probability
         trace.add(x, z, -dual[n:])
     return trace
-
-
-# ---------------------------------------------------------------------------------------------------------- references
 
 
 def condat_vu(instance: Instance, c: float, rho: float, relaxation: float, x: Vector, count: int, y: Vector) -> Trace:

@@ -47,7 +47,7 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """A comparator on an instance. L of the mean and the bound on |F|^2 are estimates, so they come from the package."""
+    """A comparator on an instance. L of the mean and the bound on |F|^2 are estimates and come from the package."""
 
     variant: str
     instance: Instance
@@ -317,7 +317,7 @@ TWINS: dict[str, Callable[[Run], Trace]] = {
 }
 
 
-def wide(loss: Any, r1: Any, weighted: bool = False, d: int = 220, n: int = 31) -> Instance:
+def wide(loss: Any, r1: Any, weighted: bool, d: int, n: int = 31) -> Instance:
     """A sparse graph on more coordinates than are worth a diagonalisation."""
     X = catalogue.rows(n, d, seed=4)
     rng = np.random.default_rng(5)

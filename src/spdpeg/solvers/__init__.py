@@ -101,8 +101,10 @@ def solve(
             raise InputError(f"tol is {tol}. It must be positive, or None to run to the end of the budget.")
         if isinstance(problem.source, Stream):
             raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
+    if state is not None and not isinstance(state, State):
+        raise InputError(f"state is {state!r}. Pass result.state of an earlier run or State.load(path).")
     if batch_size is None:
-        batch_size = rule.default_batch(problem) if state is None else state.parameters.get("batch_size", 1)
+        batch_size = rule.default_batch(problem) if state is None else int(state.parameters.get("batch_size", 1))
     if int(batch_size) != batch_size or batch_size < 1:
         raise InputError(f"batch_size is {batch_size}. It must be a whole number of at least 1.")
     if problem.n_samples is not None and batch_size > problem.n_samples:
@@ -151,8 +153,6 @@ def _new_state(
 
 
 def _resumed(problem: Problem, rule: Solver, batch_size: int, state: State, parameters: dict[str, Any]) -> State:
-    if not isinstance(state, State):
-        raise InputError(f"state is {state!r}. Pass result.state of an earlier run or State.load(path).")
     wanted = {**parameters, "batch_size": batch_size}
     if state.solver != rule.name or state.parameters != wanted:
         raise StateError(
