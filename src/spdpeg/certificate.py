@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import UnsupportedError
+from .kernels.jit import call_linear, call_prox, kernel
 from .kernels.rows import margins
 
 if TYPE_CHECKING:
-    from .problem import Problem
+    from .problem import Problem, Terms
 
 _POLISHING = 100
 """Dual steps that look for a better y; they read no data."""
@@ -128,21 +129,50 @@ def dual_value(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.nd
 
 
 def _polished(problem: "Problem", y: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """y moved so that -(gradient + F^T y) comes closer to the ball where r1* is finite.
-
-    Accelerated projected gradient on half the squared distance to the ball, which is half of |prox_{r1}|^2 (Moreau).
-    """
+    """y moved so that -(gradient + F^T y) comes closer to the ball where r1* is finite."""
     square = problem.F.squared_norm
     if square == 0.0:
         return y
-    momentum, ahead = 1.0, y
-    for _ in range(_POLISHING):
-        outside = problem.regularizer.prox(-(gradient + problem.F.adjoint(ahead)))
-        if not outside.any():
-            return ahead
-        after = problem.r2.dual_prox(ahead + problem.F.forward(outside) / square, _NO_STEP)
-        following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum * momentum))
-        ahead = after + (momentum - 1.0) / following * (after - y)
-        ahead = problem.r2.dual_prox(ahead, _NO_STEP)
-        y, momentum = after, following
+    y = y.copy()
+    d, m = gradient.size, y.size
+    polish(problem.terms(), gradient, 1.0 / square, y, y.copy(), np.empty(m), np.empty(m), np.empty(d), np.empty(d))
     return y
+
+
+@kernel
+def polish(
+    terms: "Terms",
+    gradient: np.ndarray,
+    step: float,
+    y: np.ndarray,
+    ahead: np.ndarray,
+    after: np.ndarray,
+    image: np.ndarray,
+    back: np.ndarray,
+    outside: np.ndarray,
+) -> None:
+    """Accelerated projected gradient on half the squared distance to the ball, |prox_{r1}|^2 / 2 by Moreau."""
+    momentum = 1.0
+    for _ in range(_POLISHING):
+        call_linear(terms.adjoint, ahead, back)
+        for j in range(back.size):
+            back[j] = -gradient[j] - back[j]
+        call_prox(terms.prox1, back, 1.0, outside)
+        distance = 0.0
+        for j in range(back.size):
+            distance += abs(outside[j])
+        if distance == 0.0:
+            for e in range(y.size):
+                y[e] = ahead[e]
+            return
+        call_linear(terms.forward, outside, image)
+        for e in range(y.size):
+            image[e] = ahead[e] + step * image[e]
+        call_prox(terms.dual_prox2, image, _NO_STEP, after)
+        following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum * momentum))
+        for e in range(y.size):
+            image[e] = after[e] + (momentum - 1.0) / following * (after[e] - y[e])
+        call_prox(terms.dual_prox2, image, _NO_STEP, ahead)
+        for e in range(y.size):
+            y[e] = after[e]
+        momentum = following

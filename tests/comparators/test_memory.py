@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses, operators, penalties
-from support.comparators import ONE_ROW, VARIANTS
+from support.comparators import DETERMINISTIC, ONE_ROW, VARIANTS
 
 N, D = 200, 3000
 NUMBER = 8
@@ -36,7 +36,11 @@ def problem_of() -> spdpeg.Problem:
 def peak(variant: str, problem: spdpeg.Problem) -> int:
     """Bytes on top of what was there, at the worst moment of a short run."""
     name, parameters = VARIANTS[variant]
-    options: dict[str, Any] = {"max_passes": None, "max_iterations": 12, "batch_size": 1 if variant in ONE_ROW else 3}
+    options: dict[str, Any] = {
+        "max_passes": None,
+        "max_iterations": 12,
+        "batch_size": 1 if variant in (*ONE_ROW, *DETERMINISTIC) else 3,
+    }
     spdpeg.solve(problem, name, **options, **parameters)  # loads what is compiled
     tracemalloc.start()
     try:

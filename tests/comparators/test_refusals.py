@@ -184,3 +184,9 @@ def test_refusals_can_be_foreseen(variant: str) -> None:
     assert ("stream" in needs) == (variant not in FINITE_SUM)
     assert ("r1 with a subgradient" in needs) == (variant in BY_SUBGRADIENT)
     assert ("batch_size 1" in needs) == (variant in ONE_ROW)
+
+
+@pytest.mark.parametrize("variant", sorted(DETERMINISTIC))
+def test_a_batch_has_no_part_in_full_gradients(variant: str) -> None:
+    with pytest.raises(InputError, match=r"batch_size is 5, but .* reads all rows at every step\. Leave it out\."):
+        solve(variant, catalogue.instance().problem(), batch_size=5)

@@ -186,7 +186,9 @@ def _sgadm(r: Run) -> Trace:
 
 
 def _opg_admm(r: Run) -> Trace:
-    return admm.x_first(r.instance, r.sampled, r.decreasing(r.coupling), r.rho, r.start, r.count)
+    # Steps without any brake are for losses with bounded slopes only.
+    brake = r.coupling or (r.known.lipschitz_max if type(r.instance.loss).__name__ == "Squared" else 0.0)
+    return admm.x_first(r.instance, r.sampled, r.decreasing(brake), r.rho, r.start, r.count)
 
 
 def _spdhg(r: Run) -> Trace:
@@ -239,7 +241,7 @@ def _sag_admm(r: Run) -> Trace:
         base = r.parameters.get("lipschitz", 3.0 * r.known.lipschitz_max) + r.coupling
         return admm.x_first(r.instance, seen, lambda k: 1.0 / base, r.rho, r.start, r.count)
     exact = r.parameters["variant"] == "exact"
-    L = r.parameters.get("lipschitz", 0.1 * r.known.lipschitz)
+    L = r.parameters.get("lipschitz", (0.2 if exact else 0.1) * r.known.lipschitz)
     form = r.stacked if exact else r.instance
     return admm.stored_points(form, exact, seen, L, r.rho, r.coupling, r.start, r.count)
 

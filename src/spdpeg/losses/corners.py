@@ -1,5 +1,7 @@
 """Losses with a corner, for the methods that take a loss by its prox. As r2 of the data: `spdpeg.penalties.Hinge`."""
 
+import numbers
+
 import numpy as np
 
 from ..errors import InputError
@@ -62,7 +64,7 @@ class Quantile(Loss):
         return np.inf
 
     def pack(self) -> np.ndarray:
-        if not 0.0 < self.level < 1.0:
+        if not isinstance(self.level, numbers.Real) or not 0.0 < self.level < 1.0:
             raise InputError(f"level of Quantile is {self.level!r}. It must lie strictly between 0 and 1.")
         return np.array([float(self.level)])
 

@@ -107,6 +107,8 @@ def solve(
         batch_size = rule.default_batch(problem) if state is None else int(state.parameters.get("batch_size", 1))
     if int(batch_size) != batch_size or batch_size < 1:
         raise InputError(f"batch_size is {batch_size}. It must be a whole number of at least 1.")
+    if rule.deterministic and batch_size != 1:
+        raise InputError(f"batch_size is {batch_size}, but {rule.name} reads all rows at every step. Leave it out.")
     if problem.n_samples is not None and batch_size > problem.n_samples:
         raise InputError(
             f"batch_size is {batch_size} but there are {problem.n_samples} rows. Choose at most that many."

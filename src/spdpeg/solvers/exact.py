@@ -172,10 +172,14 @@ def exact_steps(
 def decreasing(
     regime: str, kappa: float | None, base: float, problem: Problem, batch_size: int, strong: tuple[float, float]
 ) -> StepRule:
-    """eta_k = 1 / (kappa sqrt(k+1) + base) or 1 / (slope mu (k + shift)), with (slope, shift) = `strong`."""
+    """eta_k = 1 / (kappa sqrt(k+1) + base) or 1 / (slope mu (k + shift)), with (slope, shift) = `strong`.
+
+    The latter is published for losses with bounded slopes; others get L_max added, without which it diverges.
+    """
     if regime == "strongly-convex":
         slope, shift = strong
-        return StepRule(base=0.0, slope=slope * problem.strong_convexity, shift=shift)
+        brake = 0.0 if problem.loss.bounded_slope else problem.lipschitz_max
+        return StepRule(base=brake, slope=slope * problem.strong_convexity, shift=shift)
     chosen = noise_scale(problem, batch_size) if kappa is None else kappa
     return StepRule(base=base if base or chosen else 1.0, kappa=chosen)
 

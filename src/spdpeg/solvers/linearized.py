@@ -143,6 +143,8 @@ class Stochastic(Linearized):
         return problem.lipschitz_max if self.lipschitz is None else self.lipschitz
 
     def _decreasing(self, problem: Problem, base: float, batch_size: int) -> StepRule:
+        if base == 0.0 and not problem.loss.bounded_slope:
+            base = problem.lipschitz_max  # without any brake a single row could run away
         stable = 1.0 / base if base > 0.0 else math.inf
         if self.regime == "strongly-convex":
             return StepRule(base=base, slope=problem.strong_convexity, stable=stable)

@@ -40,7 +40,8 @@ class SAGADMM(Linearized):
     ----------
     variant : {"simple", "inexact", "exact"}
     lipschitz : float, optional
-        L in the step 1 / (L + rho |F|^2); 3 L_max for "simple", a tenth of the mean's L for the others by default.
+        L in the step 1 / (L + rho |F|^2). By default 3 L_max for "simple", a tenth of the mean's L for "inexact" and a
+        fifth for "exact".
     rho : float, optional
         L_max / |F|^2 for "simple" and L / |F|^2 for the others by default.
     averaging : {"last", "uniform", "linear", "increasing"}
@@ -156,7 +157,11 @@ class SAGADMM(Linearized):
     def _L(self, problem: Problem) -> float:
         if self.lipschitz is not None:
             return self.lipschitz
-        return 3.0 * problem.lipschitz_max if self.variant == "simple" else 0.1 * problem.lipschitz
+        return {
+            "simple": 3.0 * problem.lipschitz_max,
+            "inexact": 0.1 * problem.lipschitz,
+            "exact": 0.2 * problem.lipschitz,
+        }[self.variant]
 
     def _rho(self, problem: Problem) -> float:
         if self.variant == "simple" or self.rho is not None:
