@@ -14,8 +14,8 @@ seen here (at t = 1e6 the bound for spdpeg is 0.16, some eighty times the heavy 
 be steeper or, for a while, flatter. Two weights of the fused penalty show both. "light" has the paper's proportion to
 the ridge (1e-5 to 1e-2): the problem behaves like a smooth one, where averaging gives 1/t in all regimes. "heavy" ties
 neighbours together: at a constant step c the average settles at an error that falls like c^0.5 for large c and like
-c^0.7 and faster for small c, because the noise blurs the kink of |Fx|; with c_k ~ 1/sqrt(k) that is t^-0.25 at first
-and t^-0.5 only in the end.
+c^0.7 and faster for small c, because the noise blurs the kink of |Fx|; with c_k ~ 1/sqrt(k) that is t^-0.25 at first.
+That t^-0.5 follows in the end is what theory says; within 1e6 iterations it was not seen.
 
 The slope of error * t / log(t) tells whether the logarithm is there: 0 if the error falls like log(t)/t, about -0.08 in
 this range if it falls like 1/t.

@@ -44,7 +44,7 @@ def test_k_and_k_passes_are_2k_passes(solver: str, source: str, batch: int, tmp_
     options: dict[str, Any] = {"batch_size": batch, "seed": 11}
     problem = make_problem(source, tmp_path)
     refused = source.startswith("stream") and (REGISTRY[solver].finite_sum or REGISTRY[solver].deterministic)
-    if refused or (batch > 1 and solver in ONE_ROW_AT_A_TIME):
+    if refused or (batch > 1 and (solver in ONE_ROW_AT_A_TIME or REGISTRY[solver].deterministic)):
         with pytest.raises((UnsupportedError, InputError)):
             spdpeg.solve(problem, solver, max_passes=6, **options)
         return
