@@ -110,7 +110,7 @@ def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
 inner = njit(**_OPTIONS, _nrt=False)
 """Decorator of the small functions that kernels and hooks call; compiled into their caller.
 
-A function marked so must live in `kernels/` or in the file of its caller: the cache watches those two.
+A function marked so must live in `kernels/` or in the folder of its caller: the cache watches those two.
 """
 
 
@@ -141,23 +141,25 @@ def call_linear(term: Term, vector: np.ndarray, out: np.ndarray) -> None:
 # ------------------------------------------------------------------------------------------------------ the cache
 
 
-def _digest(*paths: Path) -> str:
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+_PACKAGE = Path(__file__).parents[1]
 
 
 @cache
-def _kernels_digest() -> str:
-    return _digest(*sorted(Path(__file__).parent.glob("*.py")))
+def _digest(folder: Path) -> str:
+    """Of all sources in a folder of the package."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()
 
 
 class _Fresh:
-    """Source stamp of the function's file and of kernels/, which holds what it may call.
+    """Source stamp of everything a function may call: its own folder of the package, and kernels/.
 
     Numba looks at the function's own file only and would keep serving old code after an edit of a callee.
     """
 
     def get_source_stamp(self) -> Any:
-        return super().get_source_stamp(), _kernels_digest()  # type: ignore[misc]
+        folder = Path(getattr(self, "_py_file", "")).parent
+        near = _digest(folder) if folder.parent == _PACKAGE else ""
+        return super().get_source_stamp(), near, _digest(_PACKAGE / "kernels")  # type: ignore[misc]
 
 
 class _Provided(_Fresh, UserProvidedCacheLocator):

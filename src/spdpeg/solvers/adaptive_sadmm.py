@@ -9,13 +9,13 @@ import numpy as np
 
 from ..data import Block
 from ..errors import UnsupportedError
-from ..kernels.jit import Kernel, Term, call_linear, call_prox
+from ..kernels.jit import Kernel, Term, call_linear
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging
 from .base import require_positive
 from .exact import Exact
-from .primal_dual import Estimator, descend, plain
+from .primal_dual import Estimator, blend, descend, dual_update, plain
 from .steps import StepRule, distance_scale
 
 _MOST_FEATURES = 500
@@ -200,18 +200,10 @@ def _full_metric_steps(
                 total += inverse[i, j] * gradient[j]
             x[i] = total
 
-        call_linear(terms.forward, x, z)
-        ahead = y + rho * z
-        call_prox(terms.dual_prox2, ahead, rho, y_next)
-        for i in range(y.size):
-            z[i] += (y[i] - y_next[i]) / rho
-        for i in range(y.size):
-            y[i] = y_next[i]
-        for i in range(y.size):
-            y_average[i] += theta * (y[i] - y_average[i])
-            z_average[i] += theta * (z[i] - z_average[i])
-        for j in range(d):
-            x_average[j] += theta * (x[j] - x_average[j])
+        dual_update(terms, rho, x, y, z, y_next, np.empty(y.size))
+        blend(theta, y, y_average)
+        blend(theta, z, z_average)
+        blend(theta, x, x_average)
 
 
 full_metric_steps = Kernel(_full_metric_steps, allocates=True)

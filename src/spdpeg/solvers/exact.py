@@ -4,14 +4,14 @@ import numpy as np
 
 from ..data import Block
 from ..errors import InputError, UnsupportedError
-from ..kernels.jit import Term, call_linear, call_prox, kernel
+from ..kernels.jit import Term, call_linear, kernel
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging
 from .base import Solution, Solver, require_positive, require_smooth
 from .linearized import REGIMES, worst_row_rho
 from .normal_equations import Normal, prepare, solve_normal
-from .primal_dual import Estimator, descend, expect, plain
+from .primal_dual import Estimator, blend, descend, dual_update, expect, plain
 from .steps import StepRule, noise_scale
 
 
@@ -153,20 +153,10 @@ def exact_steps(
             gradient[j] += shift[j] * x[j] + back[j]
         solve_normal(normal, terms, rho, shift, gradient, x)
 
-        call_linear(terms.forward, x, z)
-        for i in range(y.size):
-            normal.image[i] = y[i] + rho * z[i]
-        call_prox(terms.dual_prox2, normal.image, rho, y_next)
-        for i in range(y.size):
-            z[i] += (y[i] - y_next[i]) / rho
-        for i in range(y.size):
-            y[i] = y_next[i]
-        for i in range(y.size):
-            y_average[i] += theta * (y[i] - y_average[i])
-        for i in range(y.size):
-            z_average[i] += theta * (z[i] - z_average[i])
-        for j in range(x.size):
-            x_average[j] += theta * (x[j] - x_average[j])
+        dual_update(terms, rho, x, y, z, y_next, normal.image)
+        blend(theta, y, y_average)
+        blend(theta, z, z_average)
+        blend(theta, x, x_average)
 
 
 def decreasing(

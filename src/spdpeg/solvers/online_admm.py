@@ -7,7 +7,7 @@ import numpy as np
 
 from ..data import Block
 from ..errors import InputError
-from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
+from ..kernels.jit import Term, call_linear, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, weight_of
 from ..problem import Problem, Terms
 from ..state import State
@@ -16,7 +16,7 @@ from .base import Solution, require_positive
 from .exact import Exact
 from .linearized import worst_row_rho
 from .normal_equations import Normal, solve_normal
-from .primal_dual import expect
+from .primal_dual import blend, dual_update, expect
 from .stacking import stacked
 from .steps import StepRule, noise_scale
 
@@ -174,17 +174,7 @@ def online_steps(
         for j in range(x.size):
             x[j] = still[j] - slope * answer[j]
 
-        call_linear(stack.forward, x, z)
-        for e in range(y.size):
-            ahead[e] = y[e] + rho * z[e]
-        call_prox(stack.dual_prox2, ahead, rho, y_next)
-        for e in range(y.size):
-            z[e] += (y[e] - y_next[e]) / rho
-        for e in range(y.size):
-            y[e] = y_next[e]
-        for e in range(y.size):
-            y_average[e] += theta * (y[e] - y_average[e])
-        for e in range(y.size):
-            z_average[e] += theta * (z[e] - z_average[e])
-        for j in range(x.size):
-            x_average[j] += theta * (x[j] - x_average[j])
+        dual_update(stack, rho, x, y, z, y_next, ahead)
+        blend(theta, y, y_average)
+        blend(theta, z, z_average)
+        blend(theta, x, x_average)

@@ -68,6 +68,21 @@ def blend(theta: float, new: np.ndarray, average: np.ndarray) -> None:
 
 
 @inner
+def dual_update(
+    terms: Terms, rho: float, x: np.ndarray, y: np.ndarray, z: np.ndarray, y_next: np.ndarray, ahead: np.ndarray
+) -> None:
+    """y <- y+ = prox_{rho r2*}(y + rho F x), z <- F x + (y - y+) / rho: the last two lines of every ADMM."""
+    call_linear(terms.forward, x, z)
+    for i in range(y.size):
+        ahead[i] = y[i] + rho * z[i]
+    call_prox(terms.dual_prox2, ahead, rho, y_next)
+    for i in range(y.size):
+        z[i] += (y[i] - y_next[i]) / rho
+    for i in range(y.size):
+        y[i] = y_next[i]
+
+
+@inner
 def expect(block: Block, order: np.ndarray, start: int, stop: int) -> None:
     """The rows at these places of `order` come next."""
     for k in range(start, min(stop, order.size)):

@@ -17,7 +17,7 @@ from . import averaging as averages
 from .base import Solution, require_positive, require_smooth
 from .linearized import Linearized, worst_row_rho
 from .normal_equations import Normal, prepare, solve_normal
-from .primal_dual import Estimator, expect
+from .primal_dual import Estimator, blend, dual_update, expect
 from .stacking import stacked
 from .steps import StepRule
 
@@ -247,17 +247,7 @@ def stored_point_steps(
             for j in range(x.size):
                 ahead[j] = (coupling * x[j] + lipschitz * point_mean[j] - mean[j] - back[j]) / total
             call_prox(form.prox1, ahead, 1.0 / total, x)
-        call_linear(form.forward, x, z)
-        for e in range(y.size):
-            Fx[e] = y[e] + rho * z[e]
-        call_prox(form.dual_prox2, Fx, rho, y_next)
-        for e in range(y.size):
-            z[e] += (y[e] - y_next[e]) / rho
-        for e in range(y.size):
-            y[e] = y_next[e]
-        for e in range(y.size):
-            y_average[e] += theta * (y[e] - y_average[e])
-        for e in range(y.size):
-            z_average[e] += theta * (z[e] - z_average[e])
-        for j in range(x.size):
-            x_average[j] += theta * (x[j] - x_average[j])
+        dual_update(form, rho, x, y, z, y_next, Fx)
+        blend(theta, y, y_average)
+        blend(theta, z, z_average)
+        blend(theta, x, x_average)
