@@ -75,11 +75,12 @@ def certify(problem: "Problem", x: np.ndarray, dual: np.ndarray, best: float = -
     y = problem.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
     gradient = problem.gradient(x)
     primal = problem.objective(x)
+    residual = _residual(problem, x, y, gradient)
     try:
         bound = max(best, dual_value(problem, x, y, gradient))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         bound = best
-    return Certificate(primal, bound, _residual(problem, x, y, gradient))
+    return Certificate(primal, bound, residual)
 
 
 def kkt_residual(problem: "Problem", x: np.ndarray, dual: np.ndarray) -> float:
@@ -107,7 +108,7 @@ def _residual(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.nda
 
 
 def dual_value(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> float:
-    """The best lower bound found at the slopes of the loss at x and at y, which lies in the domain of r2*."""
+    """The best lower bound found at the slopes of the loss at x and at y, in the domain of r2*; may improve y."""
     rows, labels, weights = problem.block
     t = np.empty(labels.size)
     margins(rows, x, t)
@@ -121,22 +122,21 @@ def dual_value(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.nd
     if not r1.homogeneous or r1.indicator:
         return loss_part(1.0) - problem.r2.conjugate(y) - r1.conjugate(-(gradient + problem.F.adjoint(y)))
     best = -math.inf
-    for candidate in (y, _polished(problem, y, gradient)):
-        scale = _INSIDE * r1.dual_scale(-(gradient + problem.F.adjoint(candidate)))
+    for polishing in (False, True):
+        if polishing:
+            _polish(problem, y, gradient)
+        scale = _INSIDE * r1.dual_scale(-(gradient + problem.F.adjoint(y)))
         if scale > 0.0:
-            best = max(best, loss_part(scale) - problem.r2.conjugate(scale * candidate))
+            best = max(best, loss_part(scale) - problem.r2.conjugate(scale * y))
     return best
 
 
-def _polished(problem: "Problem", y: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """y moved so that -(gradient + F^T y) comes closer to the ball where r1* is finite."""
+def _polish(problem: "Problem", y: np.ndarray, gradient: np.ndarray) -> None:
+    """Move y so that -(gradient + F^T y) comes closer to the ball where r1* is finite."""
     square = problem.F.squared_norm
-    if square == 0.0:
-        return y
-    y = y.copy()
-    d, m = gradient.size, y.size
-    polish(problem.terms(), gradient, 1.0 / square, y, y.copy(), np.empty(m), np.empty(m), np.empty(d), np.empty(d))
-    return y
+    if square > 0.0:
+        d, m = gradient.size, y.size
+        polish(problem.terms(), gradient, 1.0 / square, y, y.copy(), np.empty(m), np.empty(m), np.empty(d), np.empty(d))
 
 
 @kernel
