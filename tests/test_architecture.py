@@ -18,10 +18,11 @@ FILES = sorted(ROOT.rglob("*.py"))
 LAYERS = [
     {"errors", "parameters"},
     {"kernels"},
-    {"losses", "penalties", "operators", "data", "graphs"},
+    {"losses", "penalties", "operators", "data", "graphs", "files"},
     {"state", "result", "problem", "certificate"},
     {"progress", "solvers", "datasets"},
     {"estimators"},
+    {"paths", "model_file"},
     {"__init__"},
     {"reproduce"},
     {"cli"},
@@ -36,6 +37,7 @@ SIDEWAYS = {
     ("result", "certificate"),
     ("solvers", "progress"),
     ("operators", "penalties"),
+    ("graphs", "operators"),
 }
 
 
