@@ -3,18 +3,20 @@
 For any u and y with finite conjugates, D(u, y) = -(1/N) sum w_i phi*(u_i / w_i) - r2*(y) - r1*(-(A^T u / N + F^T y)) is
 a lower bound on the optimal value (Fenchel). Here u_i = w_i phi'(<a_i, x>), and y is the solver's. If r1 is a norm its
 conjugate is infinite outside a ball; both are then scaled into it, after y has been moved to where less scaling is
-needed.
+needed. Along a chain the best y need not be sought: l1 and total variation are one norm, and the scale into its dual
+ball is known. Coordinates without a penalty, such as an intercept, are first moved to where the loss is least in them,
+because their part of the gradient must vanish.
 """
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .errors import UnsupportedError
 from .kernels.jit import call_linear, call_prox, kernel
-from .kernels.rows import margins
+from .kernels.rows import adjoint, columns, evaluate
 
 if TYPE_CHECKING:
     from .problem import Problem, Terms
@@ -27,6 +29,13 @@ _INSIDE = 1.0 - 1e-9
 
 _NO_STEP = 1e-12
 """The prox of a conjugate with hardly any step is the projection onto its domain."""
+
+_MOST_FREE = 64
+"""Coordinates without a penalty that are settled before certifying."""
+
+_SETTLING = 50
+_SETTLED = 1e-13
+"""Newton steps for that, and the part of the gradient's first size at which they end."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +79,32 @@ class Certificate:
         return Certificate(self.primal, self.dual, self.residual, met)
 
 
-def certify(problem: "Problem", x: np.ndarray, dual: np.ndarray, best: float = -math.inf) -> Certificate:
-    """Certificate at (x, dual); `best` is a lower bound known before. Costs two reads of the data."""
+class Evaluation(NamedTuple):
+    """What one read of the data tells about the loss at a point."""
+
+    loss: float
+    margins: np.ndarray
+    gradient: np.ndarray
+
+
+def look(problem: "Problem", x: np.ndarray) -> Evaluation:
+    """Mean loss, margins and gradient at x. One read of the data."""
+    n = problem.block.labels.size
+    margins, gradient = np.empty(n), np.empty(x.size)
+    loss = evaluate(*problem.block, problem.loss.value_term, problem.loss.derivative_term, x, margins, gradient)
+    return Evaluation(float(loss), margins, gradient)
+
+
+def certify(
+    problem: "Problem", x: np.ndarray, dual: np.ndarray, best: float = -math.inf, seen: Evaluation | None = None
+) -> Certificate:
+    """Certificate at (x, dual); `best` is a lower bound known before. Costs one read of the data unless `seen` at x."""
     y = problem.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
-    gradient = problem.gradient(x)
-    primal = problem.objective(x)
-    residual = _residual(problem, x, y, gradient)
+    seen = look(problem, x) if seen is None else seen
+    primal = seen.loss + problem.penalty_value(x)
+    residual = _residual(problem, x, y, seen.gradient)
     try:
-        bound = max(best, dual_value(problem, x, y, gradient))
+        bound = max(best, dual_value(problem, seen, y))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         bound = best
     return Certificate(primal, bound, residual)
@@ -107,17 +134,20 @@ def _residual(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.nda
     )
 
 
-def dual_value(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> float:
-    """The best lower bound found at the slopes of the loss at x and at y, in the domain of r2*; may improve y."""
-    rows, labels, weights = problem.block
-    t = np.empty(labels.size)
-    margins(rows, x, t)
-    slopes = problem.loss.derivative(t, labels)
+def dual_value(problem: "Problem", seen: Evaluation, y: np.ndarray) -> float:
+    """The best lower bound found from what was seen of the loss and from y, in the domain of r2*; may improve y."""
+    _, labels, weights = problem.block
+    margins, gradient = _settled(problem, seen, y)
+    slopes = problem.loss.derivative(margins, labels)
 
     def loss_part(scale: float) -> float:
         terms = problem.loss.conjugate(scale * slopes, labels)
         return -float(np.sum(terms * weights if weights.size else terms)) / labels.size
 
+    merged = problem.merged
+    if merged is not None and merged.homogeneous and not merged.indicator:
+        scale = _INSIDE * merged.dual_scale(-gradient)
+        return loss_part(scale) if scale > 0.0 else -math.inf
     r1 = problem.regularizer
     if not r1.homogeneous or r1.indicator:
         return loss_part(1.0) - problem.r2.conjugate(y) - r1.conjugate(-(gradient + problem.F.adjoint(y)))
@@ -129,6 +159,43 @@ def dual_value(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.nd
         if scale > 0.0:
             best = max(best, loss_part(scale) - problem.r2.conjugate(scale * y))
     return best
+
+
+def _settled(problem: "Problem", seen: Evaluation, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Margins and gradient after the coordinates without a penalty have moved to the least loss, by Newton's method."""
+    free = problem.regularizer.free(problem.n_coordinates)
+    count = int(free.sum())
+    if not 0 < count <= _MOST_FREE or problem.loss.curvature == 0.0 or not math.isfinite(problem.loss.curvature):
+        return seen.margins, seen.gradient
+    rows, labels, weights = problem.block
+    n = labels.size
+    A = np.empty((n, count))
+    columns(rows, np.where(free, np.cumsum(free) - 1, -1), A)
+    pull = problem.F.adjoint(y)[free]
+    w = weights if weights.size else np.ones(n)
+
+    def slope(t: np.ndarray) -> np.ndarray:
+        return A.T @ (w * problem.loss.derivative(t, labels)) / n + pull
+
+    t = seen.margins
+    force = slope(t)
+    first = float(np.linalg.norm(force))
+    for _ in range(_SETTLING):
+        if np.linalg.norm(force) <= _SETTLED * max(first, 1e-3):
+            break
+        h = 1e-5 * np.maximum(1.0, np.abs(t))
+        bend = (problem.loss.derivative(t + h, labels) - problem.loss.derivative(t - h, labels)) / (2.0 * h)
+        H = (A.T * (w * bend)) @ A / n
+        move = A @ np.linalg.lstsq(H, -force, rcond=None)[0]
+        step = 1.0
+        while np.linalg.norm(ahead := slope(t + step * move)) > np.linalg.norm(force) and step > 1e-6:
+            step *= 0.5
+        if step <= 1e-6:
+            break
+        t, force = t + step * move, ahead
+    gradient = np.empty(problem.n_coordinates)
+    adjoint(rows, weights, problem.loss.derivative(t, labels), gradient)
+    return t, gradient
 
 
 def _polish(problem: "Problem", y: np.ndarray, gradient: np.ndarray) -> None:

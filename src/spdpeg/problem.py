@@ -14,9 +14,9 @@ from .errors import InputError, UnsupportedError
 from .kernels.jit import Term, as_reals
 from .kernels.rows import first_bad_row, gradient_sum, gram_product, loss_sum, row_statistics
 from .losses import Loss
-from .operators import Empty, Identity, Operator, as_operator
+from .operators import Empty, FirstDifference, Identity, Operator, Repeated, as_operator
 from .operators.spectrum import eigenvalue_bound
-from .penalties import Penalty, constrain
+from .penalties import Penalty, SeparableSum, constrain
 
 _NORM_ENTRIES = 1e7
 """Above this many stored entries the norm of the data is that of evenly spaced rows, and"""
@@ -64,6 +64,10 @@ class Problem:
         A convex set that x must stay in; refused where prox of r1 plus the set has no exact closed form.
     sample_weight : array, optional
         Non-negative; weight k equals k copies of a row.
+    intercept : bool or float
+        Give x one more coordinate, the last, that no penalty, set or operator sees: the coefficient of a column that
+        holds `bias` in every row. True chooses the bias so that the column is as long as the data's rows, which gives
+        the intercept a step of its own; a number is taken as it is. `split` and `join` convert.
 
     Examples
     --------
@@ -85,15 +89,18 @@ class Problem:
         F: Any = None,
         domain: Penalty | None = None,
         sample_weight: Any = None,
+        intercept: bool | float = False,
     ) -> None:
         self.loss = _checked_loss(loss, X)
-        self.r1 = _checked_penalty("r1", r1)
-        self.r2 = _checked_penalty("r2", r2)
         self.domain = domain
-        self.regularizer = constrain(self.r1, domain)
         self.classes: np.ndarray | None = None
         self.source = self._make_source(X, F)
         self.n_features = self.source.n_features
+        self.bias = _checked_bias(intercept)
+        self.n_coordinates = self.n_features + int(self.bias != 0.0)
+        self.r1 = self._beside_intercept(_checked_penalty("r1", r1))
+        self.regularizer = self._beside_intercept(constrain(_checked_penalty("r1", r1), domain))
+        self.r2 = _checked_penalty("r2", r2)
         self.F = self._make_operator(F)
         self._check_terms()
         if isinstance(self.source, Stream):
@@ -109,15 +116,22 @@ class Problem:
         else:
             self.n_samples = self.source.n_samples
             labels = self._encode_labels(y)
-            self.block = Block(self.source.rows, labels, _normalized(sample_weight, self.source.n_samples))
+            weights = _normalized(sample_weight, self.source.n_samples)
+            self.block = Block(self.source.rows._replace(bias=self.bias), labels, weights)
         self.statistics = self._measure(self.block)
+        if intercept is True:
+            self._choose_bias()
 
     # ------------------------------------------------------------------------------------------------ evaluation
 
     def objective(self, x: Any) -> float:
         """E[l] + r1(x) + r2(Fx); infinite outside the domain."""
         point = self._point(x)
-        return self.loss_value(point) + self.regularizer.value(point) + self.r2.value(self.F.forward(point))
+        return self.loss_value(point) + self.penalty_value(point)
+
+    def penalty_value(self, x: np.ndarray) -> float:
+        """r1(x) + r2(F x); infinite outside the domain."""
+        return self.regularizer.value(x) + self.r2.value(self.F.forward(x))
 
     def loss_value(self, x: np.ndarray, block: Block | None = None) -> float:
         """Mean loss at x over the data, or over one block of a stream."""
@@ -130,7 +144,7 @@ class Problem:
         """Gradient of the mean loss at x."""
         self._require_finite_sum("gradient")
         point = self._point(x)
-        out = np.empty(self.n_features)
+        out = np.empty(self.n_coordinates)
         rows, labels, weights = self.block
         gradient_sum(rows, labels, weights, self.loss.derivative_term, point, out)
         out /= labels.size
@@ -143,6 +157,17 @@ class Problem:
         if multiplier.shape != (self.F.n_outputs,):
             raise InputError(f"dual has shape {multiplier.shape}. F has {self.F.n_outputs} rows.")
         return certify(self, self._point(x), multiplier)
+
+    def split(self, x: Any) -> tuple[np.ndarray, float]:
+        """Coefficients of the features and intercept, from x."""
+        point = self._point(x)
+        return point[: self.n_features].copy(), float(self.bias * point[-1]) if self.bias else 0.0
+
+    def join(self, coefficients: Any, intercept: float = 0.0) -> np.ndarray:
+        """x, from coefficients of the features and intercept."""
+        if self.bias == 0.0:
+            return self._point(coefficients).copy()
+        return self._point(np.append(np.asarray(coefficients, dtype=float), intercept / self.bias))
 
     # ---------------------------------------------------------------------------------------------------- bounds
 
@@ -170,13 +195,39 @@ class Problem:
         """Modulus that r1 brings."""
         return self.r1.strong_convexity
 
+    @cached_property
+    def merged(self) -> Penalty | None:
+        """r1 + r2(F .) as one proximable penalty: where there is no r2, and for two l1 norms along a chain."""
+        if isinstance(self.r2, penalties.Zero):
+            return self.regularizer
+        chain = self.F.part if isinstance(self.F, Repeated) else self.F
+        r1 = self.r1.parts[0] if self.bias else self.r1  # type: ignore[attr-defined]
+        l1 = 0.0 if isinstance(r1, penalties.Zero) else r1.weight if isinstance(r1, penalties.L1) else None
+        if self.domain is not None or l1 is None or np.size(l1) != 1:
+            return None
+        if not isinstance(chain, FirstDifference) or not isinstance(self.r2, penalties.L1):
+            return None
+        return self._beside_intercept(penalties.FusedL1(float(np.reshape(l1, ())), self.r2.weight))
+
+    def chain_dual(self, x: np.ndarray, subgradient: np.ndarray) -> np.ndarray:
+        """The y in the subdifferential of r2 at F x that a subgradient of the merged penalty at x contains.
+
+        x is the prox at x + subgradient, which is total variation first and the threshold after it: y is the flow along
+        the chain that the first takes.
+        """
+        if self.F.n_outputs == 0:
+            return np.zeros(0)
+        point = (x + subgradient)[: self.n_features]
+        flat = penalties.FusedL1(0.0, self.r2.weight).prox(point)  # type: ignore[attr-defined]
+        return -np.cumsum(point - flat)[:-1]
+
     # ------------------------------------------------------------------------------------------- for the solvers
 
     def terms(self) -> Terms:
         """The problem as kernels take it."""
         return Terms(
             self.loss.derivative_term,
-            self.regularizer.prox_term(self.n_features),
+            self.regularizer.prox_term(self.n_coordinates),
             self.r2.dual_prox_term(self.F.n_outputs),
             self.F.forward_term,
             self.F.adjoint_term,
@@ -186,7 +237,7 @@ class Problem:
         """A chunk of a stream as a block."""
         source = as_source(X)
         scale = no_weights() if weights is None else as_reals(_checked_weights(weights, source.n_samples))
-        return Block(source.rows, self._encode_labels(y, "y of a chunk"), scale)
+        return Block(source.rows._replace(bias=self.bias), self._encode_labels(y, "y of a chunk"), scale)
 
     def check_block(self, block: Block) -> None:
         """Refuse a chunk of a stream that holds NaN or infinite entries."""
@@ -205,11 +256,23 @@ class Problem:
 
     def _make_operator(self, F: Any) -> Operator:
         if isinstance(self.r2, penalties.Zero):
-            return Empty().bind(self.n_features)
-        return (Identity() if F is None else as_operator(F)).bind(self.n_features)
+            return Empty().bind(self.n_coordinates)
+        operator = (Identity() if F is None else as_operator(F)).bind(self.n_features)
+        return operator if self.bias == 0.0 else Repeated(operator, skip=1).bind(self.n_coordinates)
+
+    def _beside_intercept(self, penalty: Penalty) -> Penalty:
+        return penalty if self.bias == 0.0 else SeparableSum([penalty, penalties.Zero()], [self.n_features, 1])
+
+    def _choose_bias(self) -> None:
+        """As long a column as the rows are on average: their mean square without the provisional bias of 1."""
+        square = self.statistics.mean_square - 1.0
+        if square > 0.0:
+            self.bias = math.sqrt(square)
+            self.block = self.block._replace(rows=self.block.rows._replace(bias=self.bias))
+            self.statistics = self._measure(self.block)
 
     def _check_terms(self) -> None:
-        self.regularizer.pack(self.n_features)
+        self.regularizer.pack(self.n_coordinates)
         self.r2.pack(self.F.n_outputs)
 
     def _encode_labels(self, y: Any, name: str = "y") -> np.ndarray:
@@ -267,12 +330,12 @@ class Problem:
             return out
 
         sampled = _SAMPLED_MARGIN if stride > 1 else 1.0
-        return sampled * eigenvalue_bound(product, self.n_features) / used
+        return sampled * eigenvalue_bound(product, self.n_coordinates) / used
 
     def _point(self, x: Any) -> np.ndarray:
         point = np.ascontiguousarray(x, dtype=float)
-        if point.shape != (self.n_features,):
-            raise InputError(f"x has shape {point.shape}. The problem has {self.n_features} coordinates.")
+        if point.shape != (self.n_coordinates,):
+            raise InputError(f"x has shape {point.shape}. The problem has {self.n_coordinates} coordinates.")
         # Kernels are compiled once, for writable vectors; a read-only x is copied rather than compiled for.
         return point if point.flags.writeable else point.copy()
 
@@ -285,7 +348,7 @@ class Problem:
     def __repr__(self) -> str:
         rows = "a stream of rows" if self.n_samples is None else f"{self.n_samples} rows"
         return (
-            f"Problem({rows}, {self.n_features} coordinates, {self.loss!r}, r1={self.r1!r}, r2={self.r2!r}, "
+            f"Problem({rows}, {self.n_coordinates} coordinates, {self.loss!r}, r1={self.r1!r}, r2={self.r2!r}, "
             f"F={self.F!r})"
         )
 
@@ -306,6 +369,15 @@ def _checked_penalty(name: str, penalty: Any) -> Penalty:
     if not isinstance(penalty, Penalty):
         raise InputError(f"{name} is {penalty!r}. Give one of spdpeg.penalties, such as penalties.L1(0.01), or None.")
     return penalty
+
+
+def _checked_bias(intercept: Any) -> float:
+    """The number in every row of the intercept's column, 1 until the data are measured; 0 for no intercept."""
+    if isinstance(intercept, bool | np.bool_):
+        return float(intercept)
+    if not isinstance(intercept, int | float | np.number) or not math.isfinite(intercept) or intercept <= 0:
+        raise InputError(f"intercept is {intercept!r}. Give True, False or the positive number its column shall hold.")
+    return float(intercept)
 
 
 def _finite(labels: np.ndarray, name: str) -> np.ndarray:

@@ -62,7 +62,7 @@ class CSR(Source):
             return cls(summed.data, summed.indices, summed.indptr, csr.shape[1])
 
     def _check(self) -> None:
-        _, indices, indptr, width = self.rows
+        _, indices, indptr, width, _ = self.rows
         row = int(_first_fault(indices, indptr, width, np.empty(0, dtype=np.int64)))
         if row >= 0:
             # Rows that are only out of order are sound, which takes a vector of that length to tell.

@@ -85,7 +85,7 @@ def _pieces(chunks: Any) -> Iterator[Chunk | tuple[Any, None, None]]:
         while (chunk := source.take(1)) is not None:
             yield chunk
         return
-    values, indices, indptr, width = source.rows
+    values, indices, indptr, width, _ = source.rows
     step = max(1, _ENTRIES_AT_ONCE // width)
     for start in range(0, source.n_samples, step):
         stop = min(start + step, source.n_samples)

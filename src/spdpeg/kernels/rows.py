@@ -16,12 +16,17 @@ _EXPECTED = 64
 
 
 class Rows(NamedTuple):
-    """N rows of `width` numbers. Dense: `values` is A row after row, `indptr` is empty. CSR: the usual three arrays."""
+    """N rows of `width` numbers. Dense: `values` is A row after row, `indptr` is empty. CSR: the usual three arrays.
+
+    A `bias` other than 0 stands for one more column, the last, with this number in every row: an intercept costs no
+    copy of the data.
+    """
 
     values: np.ndarray
     indices: np.ndarray
     indptr: np.ndarray
     width: int
+    bias: float = 0.0
 
 
 @inner
@@ -43,6 +48,8 @@ def row_dot(rows: Rows, i: int, x: np.ndarray) -> float:
     else:
         for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
             total += rows.values[k] * x[np.uint64(rows.indices[k])]
+    if rows.bias != 0.0:
+        total += rows.bias * x[rows.width]
     return total
 
 
@@ -56,6 +63,8 @@ def add_row(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
     else:
         for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
             out[np.uint64(rows.indices[k])] += factor * rows.values[k]
+    if rows.bias != 0.0:
+        out[rows.width] += factor * rows.bias
 
 
 @inner
@@ -69,12 +78,14 @@ def add_scaled_row(rows: Rows, i: int, factor: float, scale: np.ndarray, out: np
         for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
             column = np.uint64(rows.indices[k])
             out[column] += factor * scale[column] * rows.values[k]
+    if rows.bias != 0.0:
+        out[rows.width] += factor * scale[rows.width] * rows.bias
 
 
 @inner
 def row_square(rows: Rows, i: int) -> float:
     """||a_i||^2 (the rows of a CSR source have no repeated column)."""
-    total = 0.0
+    total = rows.bias * rows.bias
     if rows.indptr.size == 0:
         row = rows.values[i * rows.width : (i + 1) * rows.width]
         for j in range(row.size):
@@ -129,6 +140,55 @@ def gradient_sum(
     for i in range(count(rows)):
         slope = call_scalar(derivative, row_dot(rows, i, x), labels[i])
         add_row(rows, i, weight_of(weights, i) * slope, out)
+
+
+@kernel
+def evaluate(
+    rows: Rows,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    value: Term,
+    derivative: Term,
+    x: np.ndarray,
+    margins: np.ndarray,
+    gradient: np.ndarray,
+) -> float:
+    """Mean loss at x; fills the margins A x and the gradient of the mean loss, all in one read."""
+    n = margins.size
+    total = 0.0
+    gradient[:] = 0.0
+    for i in range(n):
+        w = weight_of(weights, i)
+        margins[i] = row_dot(rows, i, x)
+        total += w * call_scalar(value, margins[i], labels[i])
+        add_row(rows, i, w * call_scalar(derivative, margins[i], labels[i]) / n, gradient)
+    return total / n
+
+
+@kernel
+def adjoint(rows: Rows, weights: np.ndarray, u: np.ndarray, out: np.ndarray) -> None:
+    """out = (1/N) sum over the rows of weight * u_i a_i."""
+    out[:] = 0.0
+    for i in range(u.size):
+        add_row(rows, i, weight_of(weights, i) * u[i] / u.size, out)
+
+
+@kernel
+def columns(rows: Rows, places: np.ndarray, out: np.ndarray) -> None:
+    """out[i, k] = entry of row i in column j where places[j] = k; columns with places[j] = -1 are left out."""
+    for i in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            out[i, k] = 0.0
+        if rows.indptr.size == 0:
+            for j in range(rows.width):
+                if places[j] >= 0:
+                    out[i, places[j]] = rows.values[i * rows.width + j]
+        else:
+            for p in range(rows.indptr[i], rows.indptr[i + 1]):
+                if places[rows.indices[p]] >= 0:
+                    out[i, places[rows.indices[p]]] = rows.values[p]
+        if rows.bias != 0.0 and places[rows.width] >= 0:
+            out[i, places[rows.width]] = rows.bias
 
 
 @kernel

@@ -96,6 +96,47 @@ def stacked_adjoint(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out
             out[j] += scratch[j]
 
 
+@jit.linear
+def blockwise_linear(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+    """Each part on its own stretch of the vector, the result in the same place."""
+    for k in range(ints[0]):
+        start, stop = ints[2 + 6 * k], ints[3 + 6 * k]
+        call_linear(part(k, reals, ints), vector[start:stop], out[start:stop])
+
+
+@jit.linear
+def repeated(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+    """Part 0 on each of several stretches of the vector, the results one after the other.
+
+    The last entry of the layout is no term but the ints (copies, inputs, outputs, inputs from one copy to the next).
+    """
+    shape = part(1, reals, ints).ints
+    copies, inputs, outputs, stride = shape[0], shape[1], shape[2], shape[3]
+    for k in range(copies):
+        call_linear(
+            part(0, reals, ints), vector[k * stride : k * stride + inputs], out[k * outputs : (k + 1) * outputs]
+        )
+
+
+@jit.linear
+def repeated_adjoint(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+    """The adjoint of `repeated`; coordinates between the stretches get 0."""
+    shape = part(1, reals, ints).ints
+    copies, inputs, outputs, stride = shape[0], shape[1], shape[2], shape[3]
+    for k in range(copies):
+        call_linear(
+            part(0, reals, ints), vector[k * outputs : (k + 1) * outputs], out[k * stride : k * stride + inputs]
+        )
+        for j in range(k * stride + inputs, (k + 1) * stride):
+            out[j] = 0.0
+
+
+@jit.prox
+def rescaled(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
+    """Part 0 with a step larger by a factor, the one number of the last entry of the layout."""
+    call_prox(part(0, reals, ints), point, step * part(1, reals, ints).reals[0], out)
+
+
 @kernel
 def apply_prox(term: Term, point: np.ndarray, step: float, out: np.ndarray) -> None:
     """Call a prox hook from Python."""

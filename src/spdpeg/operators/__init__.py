@@ -6,6 +6,7 @@ from .graph import GraphDifference
 from .grid import GridDifference
 from .identity import Empty, Identity
 from .matrix import Matrix, as_operator
+from .repeated import Repeated
 from .stack import Stack
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Identity",
     "Matrix",
     "Operator",
+    "Repeated",
     "Stack",
     "as_operator",
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import Hook, Term
-from ..kernels.vectors import apply_prox, join, moreau
+from ..kernels.vectors import apply_prox, join, moreau, rescaled
 from ..parameters import Parameterized, positive
 
 FEASIBLE = 1e-9
@@ -69,9 +69,13 @@ class Penalty(Parameterized):
         """Parameters for vectors of `size` entries; refuses parameters that do not fit."""
         raise NotImplementedError
 
+    def free(self, size: int) -> np.ndarray:
+        """Which coordinates r does not see at all."""
+        return np.zeros(size, dtype=bool)
+
     def scaled(self, factors: np.ndarray) -> "Penalty | None":
         """A penalty whose prox is that of r with step factors_j in coordinate j; None without a closed form."""
-        return None
+        return Rescaled(self, float(factors[0])) if factors.size and np.ptp(factors) == 0.0 else None
 
     def prox_term(self, size: int) -> Term:
         """prox of r, as kernels take it."""
@@ -101,6 +105,26 @@ class Penalty(Parameterized):
         out = np.empty_like(point)
         apply_prox(make_term(point.size), point.reshape(-1), positive(self, "step", step), out.reshape(-1))
         return out
+
+
+class Rescaled(Penalty):
+    """factor * r, as far as the prox goes: r with steps that many times as long."""
+
+    kernel_prox = rescaled
+
+    def __init__(self, penalty: Penalty, factor: float) -> None:
+        self.penalty = penalty
+        self.factor = factor
+
+    def value(self, v: np.ndarray) -> float:
+        return self.factor * self.penalty.value(v)
+
+    def conjugate(self, u: np.ndarray) -> float:
+        return self.factor * self.penalty.conjugate(u / self.factor)
+
+    def pack(self, size: int) -> Packed:
+        factor = Term(0, jit.as_reals([self.factor]), jit.NONE)
+        return Packed(*join([self.penalty.prox_term(size), factor], [0, 0]))
 
 
 def numbers_of(owner: Penalty, name: str, value: Any) -> np.ndarray:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, UnsupportedError
-from ..kernels.jit import Term
-from ..kernels.vectors import blockwise, in_turn, join
+from ..kernels.jit import Hook, Term
+from ..kernels.vectors import blockwise, blockwise_linear, in_turn, join
 from .balls import L1Ball, L2Ball
 from .base import Packed, Penalty
 from .elastic_net import ElasticNet
@@ -69,6 +69,22 @@ class SeparableSum(Penalty):
 
     def dual_scale(self, u: np.ndarray) -> float:
         return min(part.dual_scale(block) for part, block in self._blocks(u))
+
+    def free(self, size: int) -> np.ndarray:
+        return np.concatenate([part.free(n) for part, n in zip(self.parts, self.sizes, strict=True)])
+
+    def scaled(self, factors: np.ndarray) -> Penalty | None:
+        parts = [scaled for part, block in self._blocks(factors) if (scaled := part.scaled(block)) is not None]
+        return SeparableSum(parts, self.sizes) if len(parts) == len(self.parts) else None
+
+    @property
+    def kernel_subgradient(self) -> Hook | None:  # type: ignore[override]
+        return blockwise_linear if all(part.kernel_subgradient is not None for part in self.parts) else None
+
+    def subgradient_term(self, size: int) -> Term:
+        self._check(size)
+        terms = [part.subgradient_term(n) for part, n in zip(self.parts, self.sizes, strict=True)]
+        return blockwise_linear.term(*join(terms, list(self.sizes)))
 
     def pack(self, size: int) -> Packed:
         self._check(size)

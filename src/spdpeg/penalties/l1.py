@@ -34,8 +34,14 @@ class L1(Penalty):
         return 0.0 if in_dual_domain(u, -weight, weight) else np.inf
 
     def dual_scale(self, u: np.ndarray) -> float:
-        used = u != 0.0
-        return float(np.min(np.broadcast_to(self.weight, u.shape)[used] / np.abs(u[used]), initial=1.0))
+        weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
+        if not in_dual_domain(u[weight == 0.0], 0.0, 0.0):
+            return 0.0
+        used = (u != 0.0) & (weight > 0.0)
+        return float(np.min(weight[used] / np.abs(u[used]), initial=1.0))
+
+    def free(self, size: int) -> np.ndarray:
+        return np.broadcast_to(np.asarray(self.weight) == 0.0, (size,))
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return L1(factors * np.asarray(self.weight))

@@ -37,6 +37,9 @@ class L2Squared(Penalty):
         free = weight == 0.0
         return half_square(u[~free], 1.0 / weight[~free]) if in_dual_domain(u[free], 0.0, 0.0) else np.inf
 
+    def free(self, size: int) -> np.ndarray:
+        return np.broadcast_to(np.asarray(self.weight) == 0.0, (size,))
+
     def scaled(self, factors: np.ndarray) -> Penalty:
         return L2Squared(factors * np.asarray(self.weight))
 

@@ -18,6 +18,12 @@ class Zero(Penalty):
     def conjugate(self, u: np.ndarray) -> float:
         return 0.0 if in_dual_domain(u, 0.0, 0.0) else np.inf
 
+    def dual_scale(self, u: np.ndarray) -> float:
+        return float(in_dual_domain(u, 0.0, 0.0))
+
+    def free(self, size: int) -> np.ndarray:
+        return np.ones(size, dtype=bool)
+
     def scaled(self, factors: np.ndarray) -> Penalty:
         return self
 

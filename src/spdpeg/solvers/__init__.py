@@ -16,6 +16,11 @@ from .base import Solver
 from .loop import Budget, Progress, run
 from .registry import REGISTRY, resolve
 
+_FEW_PASSES, _MANY_PASSES = 5, 1000
+"""Budgets if none is given, without and with a tolerance to stop at."""
+
+_TOLERANCE = 1e-6
+
 __all__ = ["Progress", "Solver", "bounds", "solve", "solvers"]
 
 
@@ -33,9 +38,9 @@ def solvers() -> list[dict[str, Any]]:
 
 def solve(
     problem: Problem,
-    solver: str = "spdpeg",
+    solver: str = "auto",
     *,
-    max_passes: float | None = 5,
+    max_passes: float | None = None,
     max_seconds: float | None = None,
     max_iterations: int | None = None,
     tol: float | None = None,
@@ -54,14 +59,17 @@ def solve(
     ----------
     problem : Problem
     solver : str
-        One of `spdpeg.solvers()`.
-    max_passes, max_seconds, max_iterations : number or None
+        One of `spdpeg.solvers()`. "auto" is "vr-spdpeg", or "spdpeg" for a stream and "spdhg-cers" for a loss with
+        corners.
+    max_passes, max_seconds, max_iterations : number, optional
         Budgets; the first one used up ends the run. One pass is N row reads; seconds are those of the method alone.
-        A run resumed from `state` gets these budgets on top of what it had.
+        A run resumed from `state` gets these budgets on top of what it had. Without any, a method that converges runs
+        until `tol` is met, for at most 1000 passes, and one that does not for 5 passes.
     tol : float, optional
-        Stop when the duality gap at a record is at most this part of the objective. Where no gap is finite (r1 = 0,
-        say) the relative residual of the optimality conditions takes its place; `result.certificate.met` says which.
-        Each check costs two reads of the data, outside the clock.
+        Stop when the duality gap is at most this part of the objective. Where no gap is finite (r1 = 0, say) the
+        relative residual of the optimality conditions takes its place; `result.certificate.met` says which. 1e-6 if
+        neither a budget nor a tolerance is given. Checks come at ever longer intervals and are counted: a read of the
+        data each.
     seed : int
         Same seed, same bits.
     batch_size : int, optional
@@ -92,10 +100,14 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise InputError(f"The first argument is {problem!r}. Build it with spdpeg.Problem(X, y, loss=...).")
-    rule = resolve(solver, parameters)
+    rule = resolve(_default_solver(problem) if solver == "auto" else solver, parameters)
     rule.check(problem)
     feed.check(problem, rule)
-    budget = _checked_budget(problem, max_passes, max_seconds, max_iterations)
+    budget = _checked_budget(max_passes, max_seconds, max_iterations)
+    if budget == Budget(None, None, None) and not isinstance(problem.source, Stream):
+        if tol is None and rule.converges:
+            tol = _TOLERANCE
+        budget = Budget(_FEW_PASSES if tol is None else _MANY_PASSES, None, None)
     if tol is not None:
         if not tol > 0:
             raise InputError(f"tol is {tol}. It must be positive, or None to run to the end of the budget.")
@@ -132,23 +144,27 @@ def solve(
     return run(problem, rule, state, budget, tol=tol, record_every=record_every, callback=callback)
 
 
-def _checked_budget(problem: Problem, passes: Any, seconds: Any, iterations: Any) -> Budget:
+def _default_solver(problem: Problem) -> str:
+    if isinstance(problem.source, Stream):
+        return "spdpeg"
+    return "vr-spdpeg" if math.isfinite(problem.loss.curvature) else "spdhg-cers"
+
+
+def _checked_budget(passes: Any, seconds: Any, iterations: Any) -> Budget:
     for name, value in (("max_passes", passes), ("max_seconds", seconds), ("max_iterations", iterations)):
         if value is not None and not (value >= 0 and math.isfinite(value)):
             raise InputError(f"{name} is {value}. It must be a finite number of at least 0, or None.")
-    if passes is None and seconds is None and iterations is None and not isinstance(problem.source, Stream):
-        raise InputError("No budget is given. Set max_passes, max_seconds or max_iterations.")
     return Budget(passes, iterations, seconds)
 
 
 def _new_state(
     problem: Problem, rule: Solver, batch_size: int, seed: int, x0: Any, parameters: dict[str, Any]
 ) -> State:
-    start = np.zeros(problem.n_features) if x0 is None else np.array(x0, dtype=float)
-    if start.shape != (problem.n_features,) or not np.all(np.isfinite(start)):
+    start = np.zeros(problem.n_coordinates) if x0 is None else np.array(x0, dtype=float)
+    if start.shape != (problem.n_coordinates,) or not np.all(np.isfinite(start)):
         raise InputError(
             f"x0 has shape {start.shape} or holds NaN or infinite entries. "
-            f"It must be {problem.n_features} finite numbers."
+            f"It must be {problem.n_coordinates} finite numbers."
         )
     numbers, vectors = rule.start(problem, batch_size, start)
     return State(rule.name, {**parameters, "batch_size": batch_size}, seed, numbers=numbers, vectors=vectors)
@@ -161,7 +177,7 @@ def _resumed(problem: Problem, rule: Solver, batch_size: int, state: State, para
             f"The state was made by {state.solver} with {state.parameters}, not by {rule.name} with {wanted}. "
             "Resume with the same solver and parameters."
         )
-    _, fresh = rule.start(problem, batch_size, np.zeros(problem.n_features))
+    _, fresh = rule.start(problem, batch_size, np.zeros(problem.n_coordinates))
     shapes = {name: vector.shape for name, vector in state.vectors.items()}
     needed = {name: vector.shape for name, vector in fresh.items()}
     if shapes != needed:

@@ -68,7 +68,7 @@ class SADMMDiag(Exact):
         require_positive(eta=eta, rho=rho)
 
     def _steps(self, problem: Problem, batch_size: int) -> StepRule:
-        eta = self.eta or distance_scale(problem) / math.sqrt(2.0 * problem.n_features)
+        eta = self.eta or distance_scale(problem) / math.sqrt(2.0 * problem.n_coordinates)
         return StepRule(base=1.0 / eta)
 
 
@@ -95,8 +95,8 @@ class SADMMFull(SADMMDiag):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if problem.n_features > _MOST_FEATURES:
-            d = problem.n_features
+        if problem.n_coordinates > _MOST_FEATURES:
+            d = problem.n_coordinates
             raise UnsupportedError(
                 f"sadmm-full factorises d x d matrices; d = {d} would take {32e-9 * d * d:.1f} GB and minutes a step. "
                 'Use "sadmm-diag".'
@@ -106,7 +106,7 @@ class SADMMFull(SADMMDiag):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         numbers, vectors = super().start(problem, batch_size, x0)
-        d = problem.n_features
+        d = problem.n_coordinates
         for name in ("outer", "metric", "inverse"):
             vectors[name] = np.zeros((d, d))
         return numbers, vectors
@@ -127,7 +127,7 @@ class SADMMFull(SADMMDiag):
             state.numbers["rho"],
             terms,
             plain(),
-            problem.r1.subgradient_term(problem.n_features),
+            problem.r1.subgradient_term(problem.n_coordinates),
             np.ascontiguousarray((gram.T @ gram).toarray()),
             v["x"],
             v["y"],

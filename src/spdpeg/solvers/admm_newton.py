@@ -13,10 +13,11 @@ import scipy.sparse.linalg
 
 from ..data import Block
 from ..errors import UnsupportedError
-from ..kernels.rows import Rows, margins
+from ..kernels.rows import margins
 from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
+from .newton_model import data_matrix
 from .stacking import stacked
 from .steps import StepRule
 
@@ -67,7 +68,7 @@ class ADMMNewton(Solver):
             raise UnsupportedError('admm-newton needs a loss. Use "condat-vu" for problems without one.')
 
     def dual_size(self, problem: Problem) -> int:
-        return problem.F.n_outputs + problem.n_features
+        return problem.F.n_outputs + problem.n_coordinates
 
     def steps_ahead(self, state: State) -> float:
         return 1.0  # each step reads a number of rows of its own
@@ -77,7 +78,7 @@ class ADMMNewton(Solver):
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rho = self.rho or (problem.lipschitz / 5.0 if problem.lipschitz > 0.0 else 1.0)
         z = stacked(problem).K.forward(x0)
-        small = self.accuracy * (1e-300 + float(np.linalg.norm(problem.gradient(np.zeros(problem.n_features)))))
+        small = self.accuracy * (1e-300 + float(np.linalg.norm(problem.gradient(np.zeros(problem.n_coordinates)))))
         numbers = {"rho": rho, "small": small, **StepRule(base=1.0).to_numbers()}
         return numbers, {"x": x0.copy(), "y": np.zeros(z.size), "z": z}
 
@@ -102,7 +103,7 @@ class ADMMNewton(Solver):
         self, problem: Problem, x: np.ndarray, rho: float, K: sp.csr_array, target: np.ndarray, small: float
     ) -> tuple[np.ndarray, int]:
         """Newton with step halving on l(x) + (rho/2) |K x - target|^2: the minimiser and the rows read."""
-        A = _data_matrix(problem.block.rows)
+        A = data_matrix(problem.block.rows)
 
         def value(point: np.ndarray) -> float:
             return problem.loss_value(point) + 0.5 * rho * float(np.sum(np.square(K @ point - target)))
@@ -154,10 +155,3 @@ def _solve(A: Any, curvature: np.ndarray, rho: float, K: sp.csr_array, right: np
     )
     solution, _ = scipy.sparse.linalg.cg(operator, right, rtol=1e-8, maxiter=10 * d)
     return np.asarray(solution)
-
-
-def _data_matrix(rows: Rows) -> Any:
-    """The rows as a SciPy or NumPy matrix, without a copy."""
-    if rows.indptr.size == 0:
-        return rows.values.reshape(-1, rows.width)
-    return sp.csr_array((rows.values, rows.indices, rows.indptr), shape=(rows.indptr.size - 1, rows.width))

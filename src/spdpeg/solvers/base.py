@@ -5,6 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..certificate import Certificate, Evaluation
 from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..parameters import Parameterized
@@ -45,6 +46,8 @@ class Solver(Parameterized):
     """Every batch is the whole data set."""
     finite_sum: ClassVar[bool] = False
     """Needs rows that can be read again: no stream."""
+    converges: ClassVar[bool] = False
+    """Runs until a tolerance is met unless told otherwise; the others run for a few passes."""
 
     sampling: str = "auto"
 
@@ -66,6 +69,17 @@ class Solver(Parameterized):
     def steps_ahead(self, state: State) -> float:
         """Steps until `prepare` has work to do again."""
         return math.inf
+
+    def watches(self, state: State) -> bool:
+        """Whether the method wants certificates even if nobody asked for a tolerance."""
+        return False
+
+    def seen(self, state: State) -> Evaluation | None:
+        """What the method knows of the loss at its solution, which makes a certificate free of reads."""
+        return None
+
+    def adapt(self, problem: Problem, state: State, certificate: Certificate, tol: float | None) -> None:
+        """Change course at a certificate, and only there."""
 
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray

@@ -61,7 +61,7 @@ class CondatVu(Solver):
         base = (L / 2 if self.relaxation == 1.0 else L) + coupling
         stable = 1.0 / (L / 2 + coupling) if L + coupling > 0.0 else math.inf
         rule = StepRule(base=base or 1.0, stable=stable)
-        d, m = problem.n_features, problem.F.n_outputs
+        d, m = problem.n_coordinates, problem.F.n_outputs
         vectors = {"x": x0.copy(), "z": problem.F.forward(x0)}
         vectors |= {name: np.zeros(d) for name in ("ahead", "back", "x_next")}
         vectors |= {name: np.zeros(m) for name in ("y", "y_next", "y_ahead")}

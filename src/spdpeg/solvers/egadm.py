@@ -62,7 +62,7 @@ class EGADM(Extragradient):
         require_smooth(self, problem)
 
     def dual_size(self, problem: Problem) -> int:
-        return problem.F.n_outputs + (problem.n_features if self.variant == "original" else 0)
+        return problem.F.n_outputs + (problem.n_coordinates if self.variant == "original" else 0)
 
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int

@@ -36,7 +36,7 @@ class Exact(Solver):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rule = self._steps(problem, batch_size)
-        d, m = problem.n_features, problem.F.n_outputs
+        d, m = problem.n_coordinates, problem.F.n_outputs
         Fx = problem.F.forward(x0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "z": Fx, "z_average": Fx.copy()}
         vectors |= {name: np.zeros(d) for name in ("squares", "gradient", "back", "shift")}
@@ -58,7 +58,7 @@ class Exact(Solver):
             self.adaptive,
             terms,
             plain(),
-            problem.r1.subgradient_term(problem.n_features),
+            problem.r1.subgradient_term(problem.n_coordinates),
             self._normal(problem),
             v["x"],
             v["y"],

@@ -26,7 +26,7 @@ class Extragradient(Solver):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rule, rho = self._steps(problem, batch_size)
-        d, m = problem.n_features, self.dual_size(problem)
+        d, m = problem.n_coordinates, self.dual_size(problem)
         vectors = {"x": x0.copy(), "x_average": x0.copy()}
         vectors |= {name: np.zeros(d) for name in ("x_bar", "ahead", "back")}
         vectors |= {name: np.zeros(m) for name in ("y", "z_average", "y_average", "y_bar", "Fx", "Fx_bar")}

@@ -36,7 +36,7 @@ class Linearized(Solver):
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rho = self._rho(problem)
         rule = self._steps(problem, rho * problem.F.squared_norm, batch_size)
-        d, m = problem.n_features, problem.F.n_outputs
+        d, m = problem.n_coordinates, problem.F.n_outputs
         Fx = problem.F.forward(x0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "z_average": Fx.copy(), "Fx_before": Fx}
         vectors |= {name: np.zeros(d) for name in ("ahead", "back")}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate import Certificate, certify
+from ..certificate import Certificate, Evaluation, certify
 from ..data import Stream
 from ..errors import DivergedError, InputError
 from ..kernels import jit
@@ -29,6 +29,9 @@ _STREAM_CADENCE = 1 << 16
 
 _RECORDS = 20
 """Records of a run unless asked otherwise; never more than one a pass."""
+
+_PATIENCE = 0.25
+"""Certificates come after this many times the rows read so far, and no less than a pass: their number stays small."""
 
 _RUNAWAY = 1e6
 """An objective this many times above its start means divergence even if every number is still finite."""
@@ -112,7 +115,7 @@ def run(
     terms = problem.terms()
     source = feed.make(problem, solver, state, int(state.parameters["batch_size"]), budget.passes)
     rows_per_step = source.rows_per_step
-    cadence = _cadence(problem, budget, record_every, rows_per_step)
+    cadence = _cadence(problem, budget, record_every, rows_per_step, tol is not None)
     limits = _Limits(problem, state, budget)
     recorder = _Recorder(problem, solver, source, clock, tol, limits)
     recorder.record(state)
@@ -121,11 +124,16 @@ def run(
     with _interruptible() as interrupted:
         while status is None:
             before = clock.total
+            if recorder.certificate_due(state):
+                status = recorder.check(state, callback)
+                if status is not None:
+                    break
             with clock.running():
                 state.rows += solver.prepare(problem, terms, state)
-            next_record = (state.rows // cadence + 1) * cadence
-            to_record = math.ceil((next_record - state.rows) / rows_per_step)
-            steps = min(to_record, slice_steps, solver.steps_ahead(state), limits.steps(state, rows_per_step))
+            next_record = (state.rows // cadence + 1) * cadence if math.isfinite(cadence) else math.inf
+            next_stop = min(next_record, recorder.next_certificate(state))
+            to_record = math.ceil((next_stop - state.rows) / rows_per_step)
+            steps = min(max(1, to_record), slice_steps, solver.steps_ahead(state), limits.steps(state, rows_per_step))
             status = limits.reached(state, rows_per_step)
             if status is None and interrupted():
                 status = Status.INTERRUPTED
@@ -150,7 +158,7 @@ def run(
                 status = recorder.record(state, callback)
     source.close()
     if recorder.iterations[-1] != state.iterations:
-        status = Status.TOLERANCE if recorder.record(state, callback) is Status.TOLERANCE else status
+        recorder.record(state, callback)
     if status is not Status.MAX_PASSES:
         state.allowance = float(state.rows)
     return recorder.result(state, status)
@@ -211,6 +219,32 @@ class _Recorder:
         self.violation: list[float] = []
         self.certificate: Certificate | None = None
 
+    def next_certificate(self, state: State) -> float:
+        """Rows at which the next certificate is due; the state knows, so that a resumed run keeps to the schedule."""
+        if self._tol is None and not self._solver.watches(state):
+            return math.inf
+        return state.numbers.setdefault("certify_at", 0.0 if self._tol is not None else float(state.rows))
+
+    def certificate_due(self, state: State) -> bool:
+        """Whether it is time for a certificate; always where it needs no read of its own."""
+        return state.rows >= self.next_certificate(state) or (
+            self._tol is not None and self._solver.seen(state) is not None and state.iterations > self.iterations[-1]
+        )
+
+    def check(self, state: State, callback: Callable[[Progress], Any] | None) -> Status | None:
+        """Certify, on the clock and in the count of rows; tell the solver, and say so if the run should stop here."""
+        seen = self._solver.seen(state)
+        with self._clock.running():
+            certificate = self._certified(self._solver.solution(self._problem, state), self._tol or 0.0, seen)
+            if seen is None:
+                state.rows += self._problem.block.labels.size
+            self._solver.adapt(self._problem, state, certificate, self._tol)
+        state.numbers["certify_at"] = state.rows + max(self._problem.block.labels.size, _PATIENCE * state.rows)
+        if self._tol is not None and certificate.met is not None:
+            state.numbers["certify_at"] = float(state.rows)
+            return Status.TOLERANCE
+        return self.record(state, callback) if state.iterations > self.iterations[-1] else None
+
     def record(self, state: State, callback: Callable[[Progress], Any] | None = None) -> Status | None:
         """Evaluate and keep; says so if the run should stop here."""
         solution = self._solver.solution(self._problem, state)
@@ -221,8 +255,6 @@ class _Recorder:
         with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
             self.violation.append(float(np.linalg.norm(self._problem.F.forward(solution.x) - solution.z)))
         self._guard(state)
-        if self._tol is not None and self._certified(solution, self._tol).met is not None:
-            return Status.TOLERANCE
         if callback is not None:
             progress = Progress(
                 self._passes(state.rows),
@@ -241,7 +273,9 @@ class _Recorder:
         """The account of the run."""
         solution = self._solver.solution(self._problem, state)
         if not isinstance(self._problem.source, Stream):
-            self._certified(solution, 0.0 if self._tol is None else self._tol)
+            certificate = self._certified(solution, self._tol or 0.0, self._solver.seen(state))
+            if self._tol is not None and certificate.met is not None:
+                status = Status.TOLERANCE
         history = History(
             np.array([self._passes(rows) for rows in self.rows]),
             np.array(self.iterations),
@@ -263,10 +297,10 @@ class _Recorder:
             state=state,
         )
 
-    def _certified(self, solution: Solution, tol: float) -> Certificate:
+    def _certified(self, solution: Solution, tol: float, seen: Evaluation | None) -> Certificate:
         """Certificate at this point, with the best lower bound of the run."""
         best = -math.inf if self.certificate is None else self.certificate.dual
-        self.certificate = certify(self._problem, solution.x, solution.dual, best).judged(tol)
+        self.certificate = certify(self._problem, solution.x, solution.dual, best, seen).judged(tol)
         return self.certificate
 
     def _passes(self, rows: int) -> float:
@@ -277,11 +311,8 @@ class _Recorder:
     def _evaluate(self, solution: Solution) -> float:
         problem = self._problem
         at = problem.F.forward(solution.x) if problem.r2.finite else solution.z
-        return (
-            problem.loss_value(solution.x, self._source.block)
-            + problem.regularizer.value(solution.x)
-            + problem.r2.value(at)
-        )
+        penalty = problem.regularizer.value(solution.x) + problem.r2.value(at)
+        return problem.loss_value(solution.x, self._source.block) + penalty
 
     def _guard(self, state: State) -> None:
         now, start = self.objective[-1], self.objective[0]
@@ -312,8 +343,10 @@ def _diverged(solver: Solver, state: State) -> DivergedError:
     )
 
 
-def _cadence(problem: Problem, budget: Budget, record_every: float | None, rows_per_step: int) -> int:
-    """Rows between two records."""
+def _cadence(
+    problem: Problem, budget: Budget, record_every: float | None, rows_per_step: int, certified: bool
+) -> float:
+    """Rows between two records; where there are certificates, those make records enough."""
     if record_every is not None and not record_every > 0:
         raise InputError(f"record_every is {record_every}. It counts passes and must be positive.")
     if isinstance(problem.source, Stream):
@@ -323,6 +356,8 @@ def _cadence(problem: Problem, budget: Budget, record_every: float | None, rows_
     assert problem.n_samples is not None
     if record_every is not None:
         return max(1, round(record_every * problem.n_samples))
+    if certified:
+        return math.inf
     whole = min(
         math.inf if budget.passes is None else budget.passes * problem.n_samples,
         math.inf if budget.iterations is None else budget.iterations * rows_per_step,

@@ -65,14 +65,14 @@ class OnlineADMM(Exact):
         averaging.rule(self.averaging)
 
     def dual_size(self, problem: Problem) -> int:
-        return problem.F.n_outputs + problem.n_features
+        return problem.F.n_outputs + problem.n_coordinates
 
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         if batch_size != 1:
             raise InputError(f"online-admm solves for one row at a time and batch_size is {batch_size}. Set it to 1.")
-        d, m = problem.n_features, self.dual_size(problem)
+        d, m = problem.n_coordinates, self.dual_size(problem)
         z = stacked(problem).K.forward(x0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "z": z, "z_average": z.copy()}
         vectors |= {name: np.zeros(d) for name in ("right", "still", "answer", "back", "shift")}

@@ -50,7 +50,7 @@ class PD3O(Solver):
         c = self.step or (1.9 / L if L > 0.0 else 1.0)
         rho = self.rho or (1.0 / (c * square) if square > 0.0 else 1.0)
         rule = StepRule(base=1.0 / c, stable=2.0 / L if L > 0.0 else np.inf)
-        d, m = problem.n_features, problem.F.n_outputs
+        d, m = problem.n_coordinates, problem.F.n_outputs
         vectors = {"x": x0.copy(), "q": x0.copy(), "z": problem.F.forward(x0)}
         vectors |= {name: np.zeros(d) for name in ("back", "ahead", "h")}
         vectors |= {name: np.zeros(m) for name in ("y", "y_next", "y_ahead")}

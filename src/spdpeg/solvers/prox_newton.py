@@ -6,26 +6,51 @@ the solution. Lee, Sun, Saunders: Proximal Newton-type methods for minimizing co
 Optimization 24 (2014); sampled curvature: Byrd, Chin, Neveitt, Nocedal, SIAM Journal on Optimization 21 (2011).
 """
 
-import numpy as np
-import scipy.linalg
+import math
 
+import numpy as np
+
+from ..certificate import Evaluation
 from ..data import Block
 from ..errors import UnsupportedError
-from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
-from ..kernels.rows import Rows, add_row, count, row_dot, weight_of
+from ..kernels.rows import evaluate
 from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
-from .stacking import Stacked, stacked
+from .newton_model import Split, TallModel, WideModel, splitting
 from .steps import StepRule
 
 _MOST_FEATURES = 2000
+_MOST_WIDE = 2e7
+"""Entries of an N x d matrix that may be kept where d is larger than that."""
 _ROWS_PER_FEATURE = 20
 """Rows that the curvature is averaged over, per coordinate."""
-_RELAXATION = 1.7
-_MOST_INNER = 2000
+_INNER = 300.0
+"""Steps of ADMM that a model takes, about, and"""
+_DENSE = 0.2
+"""the time of a flop in dense linear algebra, relative to one on scattered numbers: both for the cost model."""
 _FIRST_ACCURACY, _LAST_ACCURACY = 1e-3, 1e-11
 _MOST_HALVINGS = 15
+
+
+def fits(problem: Problem) -> bool:
+    """Whether the model's matrices fit: few coordinates, or few rows."""
+    return problem.n_coordinates <= _MOST_FEATURES or (
+        problem.n_samples is not None
+        and problem.n_samples <= _MOST_FEATURES
+        and problem.n_samples * problem.n_coordinates <= _MOST_WIDE
+    )
+
+
+def newton_flops(problem: Problem) -> float:
+    """Of one step, in units of the scattered work that stochastic steps do."""
+    n, d = problem.block.labels.size, problem.n_coordinates
+    entries = max(1.0, problem.block.rows.values.size / n)
+    one_pass = 4.0 * n * entries
+    if d <= _MOST_FEATURES:
+        curvature = min(n, _ROWS_PER_FEATURE * d) * entries**2
+        return one_pass + curvature + _DENSE * (d**3 + _INNER * 2.0 * d * d) + _INNER * 10.0 * d
+    return one_pass + _INNER * (one_pass + _DENSE * 2.0 * n * n + 80.0 * d)
 
 
 class ProxNewton(Solver):
@@ -35,18 +60,19 @@ class ProxNewton(Solver):
     ----------
     rows : int, optional
         Rows that the curvature is averaged over; 20 d by default, all of them if there are fewer. Halving steps doubles
-        their number.
+        their number. With more than 2000 coordinates all rows are taken.
     """
 
     name = "prox-newton"
-    summary = "proximal Newton with sampled curvature, deterministic, for d up to 2000"
+    summary = "proximal Newton with sampled curvature, deterministic, for few coordinates or few rows"
     update = "x+ = x + step (m - x), m the minimiser of a quadratic model of l, plus r1 + r2(F .)"
-    cost = "1 pass, curvature of 20 d rows, one d x d factorisation, up to 2000 products with it, 1 F and 1 F^T each"
-    memory = "4 d + 2 l + N, and at work 3 d^2 + N + 7 d + 3 l"
+    cost = "1 pass, curvature of 20 d rows, one factorisation (d x d, or N x N), up to 2000 products, F and F^T with it"
+    memory = "4 d + 2 l + N, and at work 3 d^2 + N + 7 d + 3 l, or N^2 + N d for few rows"
     rate = "superlinear if the curvature is that of all rows"
-    needs = "smooth loss; any r1, r2, F; finite sum; d at most 2000"
+    needs = "smooth loss; any r1, r2, F; finite sum; d at most 2000, or N at most 2000 with N d at most 2e7"
     deterministic = True
     finite_sum = True
+    converges = True
 
     def __init__(self, rows: int | None = None) -> None:
         self.rows = rows
@@ -54,14 +80,14 @@ class ProxNewton(Solver):
 
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)
-        if problem.n_features > _MOST_FEATURES:
+        if not fits(problem):
             raise UnsupportedError(
-                f"prox-newton factorises d x d matrices and d is {problem.n_features}. "
-                f'It takes up to {_MOST_FEATURES}; use "svrg-admm" or "sag-admm".'
+                f"prox-newton factorises a d x d or an N x N matrix; d is {problem.n_coordinates} and N is "
+                f'{problem.n_samples}. It takes up to {_MOST_FEATURES}; use "vr-spdpeg".'
             )
 
     def dual_size(self, problem: Problem) -> int:
-        return problem.F.n_outputs + problem.n_features
+        return splitting(problem).K.n_outputs
 
     def steps_ahead(self, state: State) -> float:
         return 1.0  # each step reads a number of rows of its own
@@ -69,191 +95,64 @@ class ProxNewton(Solver):
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        n, d = problem.block.labels.size, problem.n_features
-        z = stacked(problem).K.forward(x0)
+        n, d = problem.block.labels.size, x0.size
+        z = splitting(problem).K.forward(x0)
         vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n), "gradient": np.zeros(d)}
         stride = max(1, n // int(self.rows or _ROWS_PER_FEATURE * d))
-        numbers = {"stride": float(stride), "accuracy": _FIRST_ACCURACY, "value": np.nan}
+        numbers = {"stride": float(stride), "accuracy": _FIRST_ACCURACY, "loss": math.nan, "value": math.nan}
         return {**numbers, **StepRule(base=1.0).to_numbers()}, vectors
 
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
-        if not np.isnan(state.numbers["value"]):
+        if not math.isnan(state.numbers["value"]):
             return 0
         v = state.vectors
-        state.numbers["value"] = self._read(problem, v["x"], v["margins"], v["gradient"])
+        state.numbers["loss"], state.numbers["value"] = self._read(problem, v["x"], v["margins"], v["gradient"])
         return problem.block.labels.size
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
-        form = stacked(problem)
         v, numbers = state.vectors, state.numbers
-        n, d = block.labels.size, problem.n_features
+        n, d = block.labels.size, problem.n_coordinates
+        form = splitting(problem)
         stride = int(numbers["stride"])
-        curvature = np.zeros((d, d))
-        sampled = add_curvature(block, terms.derivative, v["margins"], stride, state.iterations % stride, curvature)
-        curvature = (curvature + np.tril(curvature, -1).T) / sampled
-        x_new = self._minimize_model(form, form.terms(problem), curvature, state)
+        model = (
+            TallModel(problem, form, v["margins"], stride, state.iterations % stride)
+            if d <= _MOST_FEATURES
+            else WideModel(problem, form, v["margins"])
+        )
+        model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
+        x_new = v["z"][v["z"].size - d :]
 
         margins, gradient = np.empty(n), np.empty(d)
-        value = self._read(problem, x_new, margins, gradient)
-        reads = n + sampled
+        loss, value = self._read(problem, x_new, margins, gradient)
+        reads = n + model.rows_read
         step = 1.0
         while value > numbers["value"] and step > 0.5**_MOST_HALVINGS:
             step *= 0.5
-            value = self._read(problem, v["x"] + step * (x_new - v["x"]), margins, gradient)
+            loss, value = self._read(problem, v["x"] + step * (x_new - v["x"]), margins, gradient)
             reads += n
         if step < 1.0:
             numbers["stride"] = float(max(1, stride // 2))
         if value <= numbers["value"]:
             v["x"] += step * (x_new - v["x"])
-            v["margins"][:], v["gradient"][:], numbers["value"] = margins, gradient, value
+            v["margins"][:], v["gradient"][:], numbers["loss"], numbers["value"] = margins, gradient, loss, value
         numbers["accuracy"] = max(_LAST_ACCURACY, 0.1 * numbers["accuracy"])
         return reads - order.size
 
+    def seen(self, state: State) -> Evaluation | None:
+        if math.isnan(state.numbers["value"]):
+            return None
+        return Evaluation(state.numbers["loss"], state.vectors["margins"], state.vectors["gradient"])
+
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors
+        if problem.merged is not None:
+            y = problem.chain_dual(v["z"], v["y"])
+            return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["z"]), -y)
         m = problem.F.n_outputs
         return Solution(v["x"].copy(), v["x"].copy(), v["z"][:m].copy(), -v["y"][:m])
 
-    def _read(self, problem: Problem, x: np.ndarray, margins: np.ndarray, gradient: np.ndarray) -> float:
-        """Objective at x; fills margins and the gradient of the loss in the same read."""
-        loss = evaluate(problem.block, problem.loss.value_term, problem.loss.derivative_term, x, margins, gradient)
-        return float(loss) + problem.regularizer.value(x) + problem.r2.value(problem.F.forward(x))
-
-    def _minimize_model(self, form: Stacked, terms: Terms, curvature: np.ndarray, state: State) -> np.ndarray:
-        v = state.vectors
-        K = form.K.matrix()
-        gram = (K.T @ K).toarray()
-        rho = max(float(np.trace(curvature) / np.trace(gram)), 1e-12)
-        inverse = _inverse(curvature + rho * gram)
-        right = curvature @ v["x"] - v["gradient"]
-        d, m = right.size, v["y"].size
-        x = v["x"].copy()
-        model_steps(
-            inverse,
-            right,
-            rho,
-            state.numbers["accuracy"],
-            terms,
-            x,
-            v["y"],
-            v["z"],
-            np.empty(m),
-            np.empty(m),
-            np.empty(m),
-            np.empty(d),
-            np.empty(d),
-        )
-        return v["z"][m - d :].copy()
-
-
-def _inverse(matrix: np.ndarray) -> np.ndarray:
-    """Of a positive definite matrix."""
-    factor, _ = scipy.linalg.lapack.dpotrf(matrix, lower=1)
-    lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1)
-    return np.ascontiguousarray(np.tril(lower) + np.tril(lower, -1).T)
-
-
-@kernel
-def evaluate(
-    block: Block, value: Term, derivative: Term, x: np.ndarray, margins: np.ndarray, gradient: np.ndarray
-) -> float:
-    """Mean loss at x; fills the margins and the gradient of the mean loss."""
-    n = margins.size
-    total = 0.0
-    gradient[:] = 0.0
-    for i in range(n):
-        w = weight_of(block.weights, i)
-        margins[i] = row_dot(block.rows, i, x)
-        total += w * call_scalar(value, margins[i], block.labels[i])
-        add_row(block.rows, i, w * call_scalar(derivative, margins[i], block.labels[i]) / n, gradient)
-    return total / n
-
-
-@kernel
-def add_curvature(block: Block, derivative: Term, margins: np.ndarray, stride: int, first: int, out: np.ndarray) -> int:
-    """Lower triangle of out += sum of w phi''(margin) a a^T over every `stride`-th row; the number of those rows.
-
-    phi'' by central differences: the model needs no more.
-    """
-    used = 0
-    for i in range(first, count(block.rows), stride):
-        used += 1
-        h = 1e-6 * max(1.0, abs(margins[i]))
-        rise = call_scalar(derivative, margins[i] + h, block.labels[i]) - call_scalar(
-            derivative, margins[i] - h, block.labels[i]
-        )
-        add_outer(block.rows, i, weight_of(block.weights, i) * max(rise, 0.0) / (2.0 * h), out)
-    return used
-
-
-@inner
-def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
-    """Lower triangle of out += factor a_i a_i^T (columns in any order: both triangles of unsorted rows count once)."""
-    if rows.indptr.size == 0:
-        row = rows.values[i * rows.width : (i + 1) * rows.width]
-        for j in range(row.size):
-            scaled = factor * row[j]
-            if scaled != 0.0:
-                for k in range(j + 1):
-                    out[j, k] += scaled * row[k]
-    else:
-        start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
-        for p in range(start, stop):
-            scaled = factor * rows.values[p]
-            row_of_out = np.uint64(rows.indices[p])
-            for q in range(start, stop):
-                column = np.uint64(rows.indices[q])
-                if column <= row_of_out:
-                    out[row_of_out, column] += scaled * rows.values[q]
-
-
-@kernel
-def model_steps(
-    inverse: np.ndarray,
-    right: np.ndarray,
-    rho: float,
-    accuracy: float,
-    stack: Terms,
-    x: np.ndarray,
-    y: np.ndarray,
-    z: np.ndarray,
-    y_next: np.ndarray,
-    ahead: np.ndarray,
-    image: np.ndarray,
-    back: np.ndarray,
-    total_right: np.ndarray,
-) -> int:
-    """Relaxed ADMM on the model until y and z move by less than `accuracy`; the number of steps.
-
-    x = inverse (right + K^T (rho z - y)),  y <- prox_{rho psi*}(y + rho v),  z <- v + (y before - y) / rho,
-    v = 1.7 K x - 0.7 z
-    """
-    for step in range(_MOST_INNER):
-        for e in range(y.size):
-            ahead[e] = rho * z[e] - y[e]
-        call_linear(stack.adjoint, ahead, back)
-        for j in range(x.size):
-            total_right[j] = right[j] + back[j]
-        for j in range(x.size):
-            total = 0.0
-            for k in range(x.size):
-                total += inverse[j, k] * total_right[k]
-            x[j] = total
-        call_linear(stack.forward, x, image)
-        for e in range(y.size):
-            image[e] = _RELAXATION * image[e] + (1.0 - _RELAXATION) * z[e]
-        for e in range(y.size):
-            ahead[e] = y[e] + rho * image[e]
-        call_prox(stack.dual_prox2, ahead, rho, y_next)
-        moved = 0.0
-        size = 0.0
-        for e in range(y.size):
-            after = image[e] + (y[e] - y_next[e]) / rho
-            moved += (after - z[e]) ** 2 + ((y_next[e] - y[e]) / rho) ** 2
-            size += after**2
-            z[e] = after
-        for e in range(y.size):
-            y[e] = y_next[e]
-        if moved <= accuracy * accuracy * size:
-            return step + 1
-    return _MOST_INNER
+    def _read(self, problem: Problem, x: np.ndarray, margins: np.ndarray, gradient: np.ndarray) -> tuple[float, float]:
+        """Loss and objective at x; fills margins and the gradient of the loss in the same read."""
+        terms = problem.loss.value_term, problem.loss.derivative_term
+        loss = float(evaluate(*problem.block, *terms, x, margins, gradient))
+        return loss, loss + problem.penalty_value(x)

@@ -71,7 +71,7 @@ class RDAADMM(Solver):
         kappa = self.kappa or noise_scale(problem, batch_size)
         base = rho * problem.F.squared_norm
         rule = GrowingSteps(base=base if base or kappa else 1.0, kappa=kappa)
-        d, m = problem.n_features, problem.F.n_outputs
+        d, m = problem.n_coordinates, problem.F.n_outputs
         vectors = {"x": x0.copy(), "center": x0.copy(), "Fx": problem.F.forward(x0), "z": problem.F.forward(x0)}
         vectors |= {name: np.zeros(d) for name in ("x_average", "gradient", "ahead", "back")}
         vectors |= {name: np.zeros(m) for name in ("y", "z_average", "y_average", "Fx_average", "y_next")}

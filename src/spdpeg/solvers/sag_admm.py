@@ -79,7 +79,7 @@ class SAGADMM(Linearized):
         averages.rule(self.averaging)
         require_smooth(self, problem)
         if self.variant != "simple":
-            needed = 8 * problem.block.labels.size * problem.n_features
+            needed = 8 * problem.block.labels.size * problem.n_coordinates
             if needed > _MOST_MEMORY:
                 raise UnsupportedError(
                     f"sag-admm with variant={self.variant!r} keeps a point per row, {needed / 2**30:.1f} GiB here. "
@@ -88,13 +88,13 @@ class SAGADMM(Linearized):
             _log.info("sag-admm, variant %s: allocating %.1f MiB for the stored points", self.variant, needed / 2**20)
 
     def dual_size(self, problem: Problem) -> int:
-        return problem.F.n_outputs + (problem.n_features if self.variant == "exact" else 0)
+        return problem.F.n_outputs + (problem.n_coordinates if self.variant == "exact" else 0)
 
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         numbers, vectors = super().start(problem, batch_size, x0)
-        n, d = problem.block.labels.size, problem.n_features
+        n, d = problem.block.labels.size, problem.n_coordinates
         vectors |= {"table": np.zeros(n), "mean": np.zeros(d)}
         if self.variant == "simple":
             return numbers, vectors

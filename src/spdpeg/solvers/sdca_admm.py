@@ -61,12 +61,12 @@ class SDCAADMM(Solver):
         averages.rule(self.averaging)
 
     def dual_size(self, problem: Problem) -> int:
-        return problem.F.n_outputs + problem.n_features
+        return problem.F.n_outputs + problem.n_coordinates
 
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        d, m = problem.n_features, self.dual_size(problem)
+        d, m = problem.n_coordinates, self.dual_size(problem)
         rho = self.rho or (2.0 / problem.statistics.mean_square if problem.statistics.mean_square > 0.0 else 1.0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "u": np.zeros(problem.block.labels.size)}
         vectors |= {name: np.zeros(d) for name in ("mean", "pull", "before", "ahead")}

@@ -81,7 +81,7 @@ class SPDHGCERS(Solver):
         tau = _SAFETY * min(limits, default=1.0) / self.gamma
         z = problem.F.forward(x0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "z": z, "norms": norms, "u": np.zeros(n)}
-        vectors |= {name: np.zeros(problem.n_features) for name in ("pull", "back", "ahead")}
+        vectors |= {name: np.zeros(problem.n_coordinates) for name in ("pull", "back", "ahead")}
         vectors |= {name: np.zeros(problem.F.n_outputs) for name in ("y", "y_next", "y_ahead")}
         vectors["pending"] = np.array([_NOTHING, 0.0])
         sigma = _SAFETY * self.gamma / problem.F.norm if problem.F.norm > 0.0 else 1.0

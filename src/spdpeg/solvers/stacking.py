@@ -20,7 +20,7 @@ class Stacked(NamedTuple):
         """The problem in its stacked form, as kernels take it."""
         return Terms(
             problem.loss.derivative_term,
-            Zero().prox_term(problem.n_features),
+            Zero().prox_term(problem.n_coordinates),
             self.penalty.dual_prox_term(self.K.n_outputs),
             self.K.forward_term,
             self.K.adjoint_term,
@@ -29,5 +29,5 @@ class Stacked(NamedTuple):
 
 def stacked(problem: Problem) -> Stacked:
     """The stacked form of a problem."""
-    K = Stack(problem.F, Identity()).bind(problem.n_features)
-    return Stacked(K, SeparableSum([problem.r2, problem.regularizer], [problem.F.n_outputs, problem.n_features]))
+    K = Stack(problem.F, Identity()).bind(problem.n_coordinates)
+    return Stacked(K, SeparableSum([problem.r2, problem.regularizer], [problem.F.n_outputs, problem.n_coordinates]))

@@ -100,7 +100,7 @@ def distance_scale(problem: Problem) -> float:
     if square == 0.0:
         return 1.0
     size = _MARGIN if problem.loss.binary else _spread(problem.block.labels)
-    return size * math.sqrt(problem.n_features / square)
+    return size * math.sqrt(problem.n_coordinates / square)
 
 
 def dual_radius(problem: Problem) -> float:

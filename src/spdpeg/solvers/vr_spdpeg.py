@@ -11,21 +11,39 @@ import math
 
 import numpy as np
 
+from ..certificate import Certificate, Evaluation
 from ..data import Block
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 from ..kernels.rows import snapshot
+from ..operators import Empty
 from ..penalties import L1
 from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver, require_smooth
+from .newton_model import splitting
 from .primal_dual import Estimator
+from .prox_newton import ProxNewton, fits, newton_flops
 from .sampling import Independent
 from .sgadm import SGADM
 from .steps import batch_lipschitz
 from .variance_reduced import Steps, condat_vu_steps, extragradient_steps, pd3o_steps
 
 ESTIMATORS = ("saga", "l-svrg", "svrg")
-SCHEMES = ("condat-vu", "extragradient", "pd3o")
+SCHEMES = ("auto", "condat-vu", "extragradient", "pd3o", "chain-prox")
+
+FINISHES = ("auto", "newton", "none")
+
+_WARM, _REDUCED, _NEWTON = 0.0, 1.0, 2.0
+"""Stages of a run: plain stochastic steps, variance-reduced ones, Newton's."""
+
+_NEWTON_STEPS, _REDUCED_PASSES = 6.0, 25.0
+"""What either needs for six digits on a problem that suits it; the cheaper one is taken."""
+
+_PROX_FLOPS = 60.0
+"""Of the exact prox along a chain, for each coordinate."""
+
+_FEWER_PASSES = 0.5
+"""Part of the passes that remains if there is no dual variable to wait for."""
 
 _CURVATURE = 2.0
 """The primal step is 1 over this many times the batch's Lipschitz constant; theory asks for 8."""
@@ -37,6 +55,9 @@ _REFRESH = 50
 """Passes after which SAGA's running mean is computed anew, before rounding errors add up."""
 
 _TOSSES = 1 << 40
+
+_AIM = 1e-6
+"""The relative gap that the choice of steps aims at if no tolerance is given."""
 
 _SHARED = {
     "x": "x",
@@ -54,18 +75,29 @@ _SHARED = {
 """Our vectors, and what SGADM calls them during the first pass."""
 
 
+_NEWTON_VECTORS = {"x": "x", "y": "newton_y", "z": "newton_z", "margins": "table", "gradient": "mean"}
+"""What Newton's steps call them, and our vectors: the table of slopes makes room for the margins."""
+
+
 class VRSPDPEG(Solver):
     """A pass of plain stochastic steps (SGADM) to start with, then variance-reduced ones; the last iterate.
 
     Steps need no tuning: that of a row of F and of a coordinate follows from the sum of |F| along it, that of the loss
     from the Lipschitz constant of a batch. They differ between coordinates where the proxes of r1 and r2 allow it.
 
+    Problems with few coordinates or few rows go on with proximal Newton steps (`ProxNewton`) after the first pass if
+    the cost model says that these are cheaper, or later if certificates show that the run stalls.
+
     Parameters
     ----------
     estimator : {"saga", "l-svrg", "svrg"}
         Table that follows the rows as they are read, or a snapshot taken at random times or once an epoch.
-    scheme : {"condat-vu", "extragradient", "pd3o"}
-        Equal per pass; "extragradient" is the paper's step and takes twice the products with F.
+    scheme : {"auto", "condat-vu", "extragradient", "pd3o", "chain-prox"}
+        The first three are equal per pass; "extragradient" is the paper's step and takes twice the products with F.
+        "chain-prox" needs no dual variable and fewer passes, at the price of a slower prox: for l1 norms along a chain,
+        and for r2 = 0. "auto" takes it where that pays, and Condat-Vu elsewhere.
+    finish : {"auto", "newton", "none"}
+        Newton's steps where they pay, as soon as the first pass is over, or never.
     sampling : {"settling", "independent", "reshuffled", "blocks"}
         "settling": independent for five passes, then every row once a pass; block by block on disk.
     """
@@ -78,26 +110,37 @@ class VRSPDPEG(Solver):
     rate = "O(1/t); linear if r1 is strongly convex and r2 smooth, and in practice"
     needs = "smooth loss; any r1, r2, F; finite sum"
     finite_sum = True
+    converges = True
 
-    def __init__(self, estimator: str = "saga", scheme: str = "condat-vu", sampling: str = "settling") -> None:
+    def __init__(
+        self, estimator: str = "saga", scheme: str = "auto", sampling: str = "settling", finish: str = "auto"
+    ) -> None:
         self.estimator = estimator
         self.scheme = scheme
         self.sampling = sampling
+        self.finish = finish
         if estimator not in ESTIMATORS:
             raise InputError(f"estimator is {estimator!r}. Choose one of {', '.join(ESTIMATORS)}.")
         if scheme not in SCHEMES:
             raise InputError(f"scheme is {scheme!r}. Choose one of {', '.join(SCHEMES)}.")
+        if finish not in FINISHES:
+            raise InputError(f"finish is {finish!r}. Choose one of {', '.join(FINISHES)}.")
 
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)
+        if self.scheme == "chain-prox" and problem.merged is None:
+            raise UnsupportedError(
+                f"chain-prox needs r1 = L1 with one weight, r2 = L1 and F = FirstDifference, or no r2; here "
+                f"r1={problem.r1!r}, r2={problem.r2!r}, F={problem.F!r}. Leave scheme out."
+            )
+        if self.finish == "newton":
+            ProxNewton().check(problem)
 
     def default_batch(self, problem: Problem) -> int:
-        n, d = problem.block.labels.size, problem.n_features
-        entries = max(1.0, problem.block.rows.values.size / n)
-        dense = 10.0 * d + 8.0 * problem.F.n_outputs
+        n = problem.block.labels.size
         # Larger batches than this no longer lengthen the step.
         useful = 2.0 * problem.lipschitz_max / problem.lipschitz if problem.lipschitz > 0.0 else 1.0
-        return int(np.clip(min(dense / (4.0 * entries), useful), 1, max(1, n // 20)))
+        return int(np.clip(min(_dense_flops(problem) / _row_flops(problem), useful), 1, max(1, n // 20)))
 
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
@@ -106,21 +149,33 @@ class VRSPDPEG(Solver):
         numbers, warm = SGADM().start(problem, batch_size, x0)
         vectors = {ours: warm[theirs] for ours, theirs in _SHARED.items()}
         vectors |= {"table": np.zeros(n), "mean": np.zeros(x0.size)}
-        vectors["tau"], vectors["sigma"] = _step_sizes(problem, batch_size, self.scheme)
-        return numbers | {"warm": 1.0, "done": 0.0, "until": float(-(-n // batch_size)), "epochs": 0.0}, vectors
+        scheme = self._scheme(problem, batch_size)
+        vectors["tau"], vectors["sigma"] = _step_sizes(problem, batch_size, scheme)
+        numbers |= {"stage": _WARM, "done": 0.0, "until": float(-(-n // batch_size)), "epochs": 0.0}
+        numbers |= {"merged": float(scheme == "chain-prox"), "last_gap": math.inf, "gap_at": 0.0}
+        if fits(problem) and self.finish != "none":
+            newton, more = ProxNewton().start(problem, 1, x0)
+            numbers |= {name: newton[name] for name in ("stride", "accuracy", "loss", "value")}
+            vectors |= {ours: more[theirs] for theirs, ours in _NEWTON_VECTORS.items() if ours not in vectors}
+        return numbers, vectors
 
     def steps_ahead(self, state: State) -> float:
-        return state.numbers["until"] - state.numbers["done"]
+        return 1.0 if state.numbers["stage"] == _NEWTON else state.numbers["until"] - state.numbers["done"]
 
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+        numbers, v, block = state.numbers, state.vectors, problem.block
+        if numbers["stage"] == _NEWTON:
+            return ProxNewton().prepare(problem, terms, _newton_part(state))
         if self.steps_ahead(state) > 0:
             return 0
-        numbers, v, block = state.numbers, state.vectors, problem.block
-        started = bool(numbers["warm"])
+        started = numbers["stage"] == _WARM
         if started:
             v["x"][:], v["y"][:] = v["spare"], v["y_bar"]
-            v["back"][:] = problem.F.adjoint(v["y"])
-            numbers["warm"] = 0.0
+            numbers["stage"] = _REDUCED
+            if self._newton_pays(problem, state, _REDUCED_PASSES):
+                self._go_newton(problem, state)
+                return ProxNewton().prepare(problem, terms, _newton_part(state))
+            v["back"][:] = 0.0 if numbers["merged"] else problem.F.adjoint(v["y"])
         snapshot(block.rows, block.labels, block.weights, terms.derivative, v["x"], v["table"], v["mean"])
         if started:
             v["spare"][:] = v["x"] - v["tau"] * (v["mean"] + v["back"])  # where PD3O goes on from
@@ -129,31 +184,96 @@ class VRSPDPEG(Solver):
 
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
-        numbers, v = state.numbers, state.vectors
-        batch = order.size // steps
-        if numbers["warm"]:
+    ) -> int | None:
+        numbers = state.numbers
+        if numbers["stage"] == _NEWTON:
+            return ProxNewton().advance(problem, terms, _newton_part(state), block, order, steps)
+        if numbers["stage"] == _WARM:
             warm = _warm_part(state)
             warm.iterations = int(numbers["done"])
             SGADM().advance(problem, terms, warm, block, order, steps)
         else:
-            r1 = problem.regularizer.scaled(v["tau"])
-            even = r1 is None
-            prox1 = terms.prox1 if r1 is None else r1.prox_term(problem.n_features)
-            size = Steps(v["tau"], v["sigma"], float(v["tau"][0]) if even else 1.0, float(v["sigma"].min(initial=1.0)))
-            memory = 1.0 / block.labels.size if self.estimator == "saga" else 0.0
-            estimator = Estimator(1.0, memory, v["table"], v["mean"])
-            work = [v[name] for name in ("x", "y", "z", "back", "ahead", "spare", "y_ahead")]
-            if self.scheme == "extragradient":
-                work += [v["y_bar"], v["Fx"]]
-            _KERNELS[self.scheme](block, order, batch, terms._replace(prox1=prox1), estimator, size, *work)
+            self._reduced_steps(problem, terms, state, block, order, order.size // steps)
         numbers["done"] += steps
+        return None
+
+    def _reduced_steps(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, batch: int
+    ) -> None:
+        v = state.vectors
+        penalty = problem.regularizer
+        work = [v[name] for name in ("x", "y", "z", "back", "ahead", "spare", "y_ahead")]
+        if state.numbers["merged"]:
+            assert problem.merged is not None
+            penalty = problem.merged
+            empty, none = Empty().bind(problem.n_coordinates), v["y"][:0]
+            terms = terms._replace(forward=empty.forward_term, adjoint=empty.adjoint_term)
+            work[1], work[2], work[6] = none, none, none
+        scaled = penalty.scaled(v["tau"])
+        assert scaled is not None
+        terms = terms._replace(prox1=scaled.prox_term(problem.n_coordinates))
+        size = Steps(v["tau"], v["sigma"], 1.0, float(v["sigma"].min(initial=1.0)))
+        memory = 1.0 / block.labels.size if self.estimator == "saga" else 0.0
+        estimator = Estimator(1.0, memory, v["table"], v["mean"])
+        if self.scheme == "extragradient":
+            work += [v["y_bar"], v["Fx"]]
+        _KERNELS.get(self.scheme, condat_vu_steps)(block, order, batch, terms, estimator, size, *work)
 
     def solution(self, problem: Problem, state: State) -> Solution:
-        if state.numbers["warm"]:
+        numbers, v = state.numbers, state.vectors
+        if numbers["stage"] == _NEWTON:
+            return ProxNewton().solution(problem, _newton_part(state))
+        if numbers["stage"] == _WARM:
             return SGADM().solution(problem, _warm_part(state))
-        v = state.vectors
+        if numbers["merged"]:
+            y = problem.chain_dual(v["x"], -v["mean"])
+            return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["x"]), -y)
         return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])
+
+    def seen(self, state: State) -> Evaluation | None:
+        return ProxNewton().seen(_newton_part(state)) if state.numbers["stage"] == _NEWTON else None
+
+    def watches(self, state: State) -> bool:
+        return "newton_y" in state.vectors and state.numbers["stage"] == _REDUCED
+
+    def adapt(self, problem: Problem, state: State, certificate: Certificate, tol: float | None) -> None:
+        """Turn to Newton's steps if, at the pace between the last two certificates, they end sooner."""
+        numbers = state.numbers
+        if not self.watches(state):
+            return
+        gap = certificate.rel_gap if math.isfinite(certificate.rel_gap) else certificate.residual
+        passes = (state.rows - numbers["gap_at"]) / problem.block.labels.size
+        if math.isfinite(gap) and math.isfinite(numbers["last_gap"]) and passes > 0.0:
+            pace = math.log(max(numbers["last_gap"] / gap, 1.0)) / passes
+            left = math.log(max(gap / (tol or _AIM), 1.0))
+            if self._newton_pays(problem, state, left / pace if pace > 0.0 else math.inf):
+                self._go_newton(problem, state)
+        numbers["last_gap"], numbers["gap_at"] = gap, float(state.rows)
+
+    def _newton_pays(self, problem: Problem, state: State, passes: float) -> bool:
+        """Whether a handful of Newton steps costs less than this many passes."""
+        if "newton_y" not in state.vectors:
+            return False
+        batch = int(state.parameters["batch_size"])
+        dense = _merged_flops(problem) if state.numbers["merged"] else _dense_flops(problem)
+        one_pass = problem.block.labels.size * (_row_flops(problem) + dense / batch)
+        return self.finish == "newton" or _NEWTON_STEPS * newton_flops(problem) < passes * one_pass
+
+    def _go_newton(self, problem: Problem, state: State) -> None:
+        v = state.vectors
+        state.numbers["stage"] = _NEWTON
+        v["newton_z"][:] = splitting(problem).K.forward(v["x"])
+        if problem.merged is None:
+            v["newton_y"][: v["y"].size] = v["y"]
+
+    def _scheme(self, problem: Problem, batch: int) -> str:
+        if self.scheme != "auto":
+            return self.scheme
+        if problem.merged is None:
+            return "condat-vu"
+        rows = _row_flops(problem)
+        with_dual, without = rows + _dense_flops(problem) / batch, rows + _merged_flops(problem) / batch
+        return "chain-prox" if problem.F.n_outputs == 0 or _FEWER_PASSES * without < with_dual else "condat-vu"
 
     def _epoch(self, state: State, n: int) -> float:
         """Steps until the next snapshot."""
@@ -166,7 +286,20 @@ class VRSPDPEG(Solver):
         return float(math.ceil(-whole * math.log((toss + 1.0) / _TOSSES)) or 1)
 
 
-_KERNELS = {"condat-vu": condat_vu_steps, "pd3o": pd3o_steps, "extragradient": extragradient_steps}
+_KERNELS = {"pd3o": pd3o_steps, "extragradient": extragradient_steps}
+"""Schemes other than Condat-Vu, which without a dual is the proximal gradient method."""
+
+
+def _row_flops(problem: Problem) -> float:
+    return 4.0 * max(1.0, problem.block.rows.values.size / problem.block.labels.size)
+
+
+def _dense_flops(problem: Problem) -> float:
+    return 10.0 * problem.n_coordinates + 8.0 * problem.F.n_outputs
+
+
+def _merged_flops(problem: Problem) -> float:
+    return (10.0 + (_PROX_FLOPS if problem.F.n_outputs else 0.0)) * problem.n_coordinates
 
 
 def _warm_part(state: State) -> State:
@@ -175,14 +308,23 @@ def _warm_part(state: State) -> State:
     return State("sgadm", state.parameters, state.seed, numbers=state.numbers, vectors=vectors)
 
 
+def _newton_part(state: State) -> State:
+    """The state of Newton's steps, in our vectors."""
+    vectors = {theirs: state.vectors[ours] for theirs, ours in _NEWTON_VECTORS.items()}
+    return State("prox-newton", {}, state.seed, iterations=state.iterations, numbers=state.numbers, vectors=vectors)
+
+
 def _step_sizes(problem: Problem, batch_size: int, scheme: str) -> tuple[np.ndarray, np.ndarray]:
     """tau_j = 1 / (2 L + s |column j of F|_1), sigma_e = s / |row e of F|_1: then |sigma^(1/2) F tau^(1/2)| <= 1.
 
     Pock, Chambolle: Diagonal preconditioning for first order primal-dual algorithms, ICCV 2011. Uniform where a prox
     does not allow steps that differ.
     """
+    merged = scheme == "chain-prox"
+    penalty = problem.merged if merged else problem.regularizer
+    assert penalty is not None
     absolute = abs(problem.F.matrix())
-    columns = np.asarray(absolute.sum(axis=0), dtype=float).reshape(-1)
+    columns = np.zeros(problem.n_coordinates) if merged else np.asarray(absolute.sum(axis=0), dtype=float).reshape(-1)
     rows = np.asarray(absolute.sum(axis=1), dtype=float).reshape(-1)
     curvature = _CURVATURE * batch_lipschitz(problem, batch_size) or problem.strong_convexity or 1.0
     used = columns > 0.0
@@ -191,7 +333,7 @@ def _step_sizes(problem: Problem, batch_size: int, scheme: str) -> tuple[np.ndar
     sigma = share / np.where(rows > 0.0, rows, 1.0)
     if scheme == "extragradient":
         sigma *= 0.5
-    if problem.regularizer.scaled(tau) is None:
+    if penalty.scaled(tau) is None:
         tau[:] = tau.min()
     if not isinstance(problem.r2, L1):
         sigma[:] = sigma.min(initial=share)

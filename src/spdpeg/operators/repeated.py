@@ -1,0 +1,86 @@
+"""One operator on several stretches of x: a structure for each class, and coordinates that it leaves alone."""
+
+from typing import Any, Self
+
+import scipy.sparse as sp
+
+from ..errors import InputError
+from ..kernels.jit import NO_REALS, Term, as_ints
+from ..kernels.vectors import join, repeated, repeated_adjoint
+from .base import Operator
+from .matrix import as_operator
+
+
+class Repeated(Operator):
+    """F x = (G x_1, ..., G x_k), where x is made of k copies of what G acts on, each followed by `skip` others.
+
+    With one copy and skip = 1 this is G beside an intercept; with k copies it is the same structure for each of k
+    classes. The norm is that of G.
+
+    Parameters
+    ----------
+    operator : Operator, sparse matrix or array
+        G; it must know its number of inputs.
+    copies : int
+    skip : int
+        Coordinates after each copy that F does not see.
+
+    Examples
+    --------
+    >>> from spdpeg import operators
+    >>> F = operators.Repeated(operators.FirstDifference().bind(2), copies=2, skip=1)
+    >>> (F @ [1.0, 4.0, 9.0, 2.0, 7.0, 9.0]).tolist()
+    [3.0, 5.0]
+    """
+
+    kernel_forward = repeated
+    kernel_adjoint = repeated_adjoint
+
+    def __init__(self, operator: Any, copies: int = 1, skip: int = 0) -> None:
+        self.operator = operator
+        self.copies = copies
+        self.skip = skip
+
+    def bind(self, n_inputs: int) -> Self:
+        if self.copies < 1 or self.skip < 0:
+            raise InputError(
+                f"copies is {self.copies} and skip {self.skip}. Give at least 1 copy and no negative skip."
+            )
+        bound = super().bind(n_inputs)
+        bound.operator = as_operator(self.operator).bind(n_inputs // self.copies - self.skip)
+        return bound
+
+    def _own_inputs(self) -> int | None:
+        known = as_operator(self.operator).known_inputs
+        return None if known is None else self.copies * (known + self.skip)
+
+    @property
+    def part(self) -> Operator:
+        """G, bound."""
+        bound: Operator = (self if self._n_inputs is not None else self.bind(self.n_inputs)).operator
+        return bound
+
+    @property
+    def n_outputs(self) -> int:
+        return self.copies * self.part.n_outputs
+
+    @property
+    def squared_norm(self) -> float:
+        return self.part.squared_norm
+
+    @property
+    def forward_term(self) -> Term:
+        return repeated.term(*join([self.part.forward_term, self._shape()], [0, 0]))
+
+    @property
+    def adjoint_term(self) -> Term:
+        return repeated_adjoint.term(*join([self.part.adjoint_term, self._shape()], [0, 0]))
+
+    def matrix(self) -> sp.csr_array:
+        G = self.part.matrix()
+        padded = sp.hstack([G, sp.csr_array((G.shape[0], self.skip))]) if self.skip else G
+        return sp.csr_array(sp.block_diag([padded] * self.copies))
+
+    def _shape(self) -> Term:
+        part = self.part
+        return Term(0, NO_REALS, as_ints([self.copies, part.n_inputs, part.n_outputs, part.n_inputs + self.skip]))

@@ -1,0 +1,225 @@
+"""The quadratic model of a proximal Newton step, solved by ADMM.
+
+The penalties act on K x, where K is the identity if they have one prox together and [F; I] otherwise. For few
+coordinates H + rho K^T K is inverted once a step. For few rows it is never formed: H = A^T D A has rank N, and Woodbury
+leaves an N x N matrix.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+import scipy.sparse.linalg
+
+from ..data import Block
+from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
+from ..kernels.rows import Rows, add_row, count, weight_of
+from ..operators import Identity
+from ..problem import Problem, Terms
+from .stacking import Stacked, stacked
+
+_RELAXATION = 1.7
+_MOST_INNER = 2000
+
+
+class Split(NamedTuple):
+    """Where ADMM on the model stands: K x should equal z, and y is the multiplier of that."""
+
+    y: np.ndarray
+    z: np.ndarray
+
+
+def splitting(problem: Problem) -> Stacked:
+    """K and the penalty on K x."""
+    if problem.merged is None:
+        return stacked(problem)
+    return Stacked(Identity().bind(problem.n_coordinates), problem.merged)
+
+
+def data_matrix(rows: Rows) -> Any:
+    """The rows as a SciPy or NumPy matrix, copied only to add an intercept's column."""
+    if rows.indptr.size == 0:
+        dense = rows.values.reshape(-1, rows.width)
+        return np.hstack([dense, np.full((dense.shape[0], 1), rows.bias)]) if rows.bias else dense
+    n = rows.indptr.size - 1
+    matrix = sp.csr_array((rows.values, rows.indices, rows.indptr), shape=(n, rows.width))
+    return sp.hstack([matrix, np.full((n, 1), rows.bias)], format="csr") if rows.bias else matrix
+
+
+class TallModel:
+    """For few coordinates: curvature averaged over every `stride`-th row, as a d x d matrix."""
+
+    def __init__(self, problem: Problem, form: Stacked, margins: np.ndarray, stride: int, first: int) -> None:
+        d = problem.n_coordinates
+        self.rows_read = 0
+        lower = np.zeros((d, d))
+        self.rows_read = int(add_curvature(problem.block, problem.loss.derivative_term, margins, stride, first, lower))
+        self._terms = form.terms(problem)
+        self._H = (lower + np.tril(lower, -1).T) / self.rows_read
+        K = form.K.matrix()
+        gram = (K.T @ K).toarray()
+        self._rho = max(float(np.trace(self._H) / np.trace(gram)), 1e-12)
+        self._inverse = _inverse(self._H + self._rho * gram)
+
+    def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> None:
+        """Move the split to the minimiser of the model around x."""
+        right = self._H @ x - gradient
+        d, m = right.size, split.y.size
+        work = [np.empty(m), np.empty(m), np.empty(m), np.empty(d), np.empty(d)]
+        model_steps(self._inverse, right, self._rho, accuracy, self._terms, x.copy(), split.y, split.z, *work)
+
+
+class WideModel:
+    """For few rows: all of them, through Woodbury's identity."""
+
+    def __init__(self, problem: Problem, form: Stacked, margins: np.ndarray) -> None:
+        rows, labels, weights = problem.block
+        n = labels.size
+        self.rows_read = n
+        self._form = form
+        self._A = A = data_matrix(rows)
+        bends = np.empty(n)
+        second_derivatives(problem.loss.derivative_term, margins, labels, weights, bends)
+        self._half = np.sqrt(bends / n)
+        if isinstance(form.K, Identity):
+            self._solve, self._back = _same, A.T
+        else:
+            K = form.K.matrix()
+            self._solve = scipy.sparse.linalg.splu(sp.csc_array(K.T @ K)).solve
+            self._back = self._solve(np.ascontiguousarray(A.T.toarray() if sp.issparse(A) else A.T))
+        core = A @ self._back
+        core = self._half[:, None] * (core.toarray() if sp.issparse(core) else core) * self._half
+        self._rho = max(float(np.trace(core)) / n, 1e-12)
+        self._factor = scipy.linalg.cho_factor(core + self._rho * np.eye(n), lower=True)
+
+    def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> None:
+        """Move the split to the minimiser of the model around x."""
+        K, penalty = self._form
+        rho, half = self._rho, self._half
+        right = self._A.T @ (half * half * (self._A @ x)) - gradient
+        y, z = split
+        for _ in range(_MOST_INNER):
+            ahead = self._solve(right + K.adjoint(rho * z - y))
+            ahead -= self._back @ (half * scipy.linalg.cho_solve(self._factor, half * (self._A @ ahead)))
+            image = _RELAXATION * K.forward(ahead / rho) + (1.0 - _RELAXATION) * z
+            y_next = penalty.dual_prox(y + rho * image, rho)
+            z_next = image + (y - y_next) / rho
+            moved = float(np.linalg.norm(z_next - z)) + float(np.linalg.norm(y_next - y)) / rho
+            y[:], z[:] = y_next, z_next
+            if moved <= accuracy * float(np.linalg.norm(z)):
+                return
+
+
+def _same(v: np.ndarray) -> np.ndarray:
+    return v
+
+
+def _inverse(matrix: np.ndarray) -> np.ndarray:
+    """Of a positive definite matrix."""
+    factor, _ = scipy.linalg.lapack.dpotrf(matrix, lower=1)
+    lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1)
+    return np.ascontiguousarray(np.tril(lower) + np.tril(lower, -1).T)
+
+
+@inner
+def bend_of(derivative: Term, margin: float, label: float) -> float:
+    """phi'' by central differences: the model needs no more."""
+    h = 1e-6 * max(1.0, abs(margin))
+    rise = call_scalar(derivative, margin + h, label) - call_scalar(derivative, margin - h, label)
+    return max(rise, 0.0) / (2.0 * h)
+
+
+@kernel
+def second_derivatives(
+    derivative: Term, margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, out: np.ndarray
+) -> None:
+    """out_i = w_i phi''(margin_i)."""
+    for i in range(out.size):
+        out[i] = weight_of(weights, i) * bend_of(derivative, margins[i], labels[i])
+
+
+@kernel
+def add_curvature(block: Block, derivative: Term, margins: np.ndarray, stride: int, first: int, out: np.ndarray) -> int:
+    """Lower triangle of out += sum of w phi''(margin) a a^T over every `stride`-th row; the number of those rows."""
+    used = 0
+    for i in range(first, count(block.rows), stride):
+        used += 1
+        bend = bend_of(derivative, margins[i], block.labels[i])
+        add_outer(block.rows, i, weight_of(block.weights, i) * bend, out)
+    return used
+
+
+@inner
+def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
+    """Lower triangle of out += factor a_i a_i^T (columns in any order: both triangles of unsorted rows count once)."""
+    if rows.indptr.size == 0:
+        row = rows.values[i * rows.width : (i + 1) * rows.width]
+        for j in range(row.size):
+            scaled = factor * row[j]
+            if scaled != 0.0:
+                for k in range(j + 1):
+                    out[j, k] += scaled * row[k]
+    else:
+        start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+        for p in range(start, stop):
+            scaled = factor * rows.values[p]
+            row_of_out = np.uint64(rows.indices[p])
+            for q in range(start, stop):
+                column = np.uint64(rows.indices[q])
+                if column <= row_of_out:
+                    out[row_of_out, column] += scaled * rows.values[q]
+    if rows.bias != 0.0:
+        add_row(rows, i, factor * rows.bias, out[rows.width])
+
+
+@kernel
+def model_steps(
+    inverse: np.ndarray,
+    right: np.ndarray,
+    rho: float,
+    accuracy: float,
+    stack: Terms,
+    x: np.ndarray,
+    y: np.ndarray,
+    z: np.ndarray,
+    y_next: np.ndarray,
+    ahead: np.ndarray,
+    image: np.ndarray,
+    back: np.ndarray,
+    total_right: np.ndarray,
+) -> int:
+    """Relaxed ADMM on the model until y and z move by less than `accuracy`; the number of steps.
+
+    x = inverse (right + K^T (rho z - y)),  y <- prox_{rho psi*}(y + rho v),  z <- v + (y before - y) / rho,
+    v = 1.7 K x - 0.7 z
+    """
+    for step in range(_MOST_INNER):
+        for e in range(y.size):
+            ahead[e] = rho * z[e] - y[e]
+        call_linear(stack.adjoint, ahead, back)
+        for j in range(x.size):
+            total_right[j] = right[j] + back[j]
+        for j in range(x.size):
+            total = 0.0
+            for k in range(x.size):
+                total += inverse[j, k] * total_right[k]
+            x[j] = total
+        call_linear(stack.forward, x, image)
+        for e in range(y.size):
+            image[e] = _RELAXATION * image[e] + (1.0 - _RELAXATION) * z[e]
+        for e in range(y.size):
+            ahead[e] = y[e] + rho * image[e]
+        call_prox(stack.dual_prox2, ahead, rho, y_next)
+        moved = 0.0
+        size = 0.0
+        for e in range(y.size):
+            after = image[e] + (y[e] - y_next[e]) / rho
+            moved += (after - z[e]) ** 2 + ((y_next[e] - y[e]) / rho) ** 2
+            size += after**2
+            z[e] = after
+        for e in range(y.size):
+            y[e] = y_next[e]
+        if moved <= accuracy * accuracy * size:
+            return step + 1
+    return _MOST_INNER
