@@ -1,5 +1,7 @@
-"""Data with a known truth."""
+"""Data sets by name: those of the SPDPEG paper, small ones that need no download, and generators with a known truth."""
 
+from .features import Graph, graph
+from .loading import DataSet, load, names
 from .synthetic import Sample, clustered_graph, piecewise_constant
 
-__all__ = ["Sample", "clustered_graph", "piecewise_constant"]
+__all__ = ["DataSet", "Graph", "Sample", "clustered_graph", "graph", "load", "names", "piecewise_constant"]

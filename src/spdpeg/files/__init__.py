@@ -1,0 +1,117 @@
+"""Data files: what they hold, whole or in chunks, with the place of what is wrong in them."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from ..errors import InputError, UnsupportedError
+from . import cluto, delimited, libsvm, matlab, numpy_archive, parquet
+from .source import Source
+from .table import Table
+
+__all__ = ["FORMATS", "Table", "read", "stream"]
+
+_READERS = {
+    "libsvm": libsvm.read,
+    "csv": delimited.read,
+    "parquet": parquet.read,
+    "npz": numpy_archive.read,
+    "mat": matlab.read,
+    "cluto": cluto.read,
+}
+
+_STREAMERS = {"libsvm": libsvm.stream, "csv": delimited.stream}
+
+FORMATS = tuple(_READERS)
+"""Names for `format`; by default the content of a file decides."""
+
+
+def read(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    n_features: int | None = None,
+    target: int | str | None = None,
+) -> Table:
+    r"""Read a whole data file as (X, y).
+
+    Parameters
+    ----------
+    path : path
+        "-" is standard input. gzip, bzip2 and xz are undone on the way, whatever the name of the file.
+    format : str, optional
+        One of `FORMATS`: LIBSVM text; CSV with commas, semicolons or tabs, with or without a header; Parquet; .npz with
+        a sparse matrix or an array X, and y; MATLAB's .mat with X or A, and y or labels; CLUTO's .mat with labels in
+        .rclass beside it. By default the content decides.
+    n_features : int, optional
+        Columns of X. LIBSVM text leaves zeros out, so the columns of a test set are those of the training set. A CSV or
+        Parquet table of just that many columns has no target, and y is None. Elsewhere it is a check.
+    target : int or str, optional
+        The column of a CSV or Parquet table with the labels, by position or by name; the last one by default.
+
+    Returns
+    -------
+    Table
+        The pair (X, y), X a float64 array or CSR matrix of finite numbers, y float64, or text where labels are no
+        numbers, or None where there are none; `names` holds the names of the columns of X, if the file has them.
+
+    Examples
+    --------
+    >>> import pathlib, spdpeg.files, tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "fruit.csv")
+    ...     _ = path.write_text("weight,length,kind\n120,7,apple\n150,18,banana\n")
+    ...     table = spdpeg.files.read(path)
+    >>> X, y = table
+    >>> X.shape, list(map(str, y)), table.names
+    ((2, 2), ['apple', 'banana'], ['weight', 'length'])
+    """
+    _check_width(n_features)
+    with Source(path) as source:
+        name = source.format if format is None else format
+        _check_target(name, target)
+        return _found(_READERS, name)(source, n_features, target)
+
+
+def stream(
+    path: str | os.PathLike[str],
+    rows_per_chunk: int,
+    format: str | None = None,
+    n_features: int | None = None,
+    target: int | str | None = None,
+) -> Iterator[Table]:
+    """Read LIBSVM text or CSV as chunks (X, y) of `rows_per_chunk` rows, one in memory at a time.
+
+    The other parameters are those of `read`. Without `n_features`, the first chunk says how many columns LIBSVM text
+    has, and a later row with more is refused.
+    """
+    if rows_per_chunk < 1:
+        raise InputError(f"rows_per_chunk is {rows_per_chunk}. It must be at least 1.")
+    _check_width(n_features)
+    with Source(path) as source:
+        name = source.format if format is None else format
+        _check_target(name, target)
+        if name in _READERS and name not in _STREAMERS:
+            raise UnsupportedError(
+                f"{source.name} is of format {name}, which is not read in chunks. "
+                "Read it whole, or convert it to LIBSVM text or CSV."
+            )
+        yield from _found(_STREAMERS, name)(source, rows_per_chunk, n_features, target)
+
+
+def _found(table: dict[str, Any], name: str) -> Any:
+    if name not in table:
+        raise InputError(f"There is no format called {name!r}. Choose from: {', '.join(table)}.")
+    return table[name]
+
+
+def _check_width(n_features: int | None) -> None:
+    if n_features is not None and n_features < 1:
+        raise InputError(f"n_features is {n_features}. It must be at least 1.")
+
+
+def _check_target(name: str, target: int | str | None) -> None:
+    if target is not None and name not in ("csv", "parquet"):
+        raise InputError(
+            f"target is {target!r}, which chooses a column of a table; the format {name} has its labels elsewhere. "
+            "Leave target out."
+        )

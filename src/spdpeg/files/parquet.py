@@ -1,0 +1,50 @@
+"""Parquet: a table of columns with names, one of them the target."""
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, UnsupportedError
+from .source import Source
+from .table import Table, checked, labels, target_column
+
+
+def read(source: Source, n_features: int | None, target: int | str | None) -> Table:
+    """The whole table; pyarrow is needed."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise UnsupportedError(
+            f"{source.name} is a Parquet file and pyarrow is not installed. Run: pip install 'spdpeg[files]'."
+        ) from None
+    try:
+        table = pq.read_table(pa.PythonFile(source.binary(), mode="r"))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{source.name} is damaged ({error}). Write it anew.") from None
+    names = table.column_names
+    column = target_column(source.name, target, names, n_features)
+    features = [k for k in range(len(names)) if k != column]
+    if not features:
+        raise InputError(f"{source.name} has only the column of the labels. Features must stand beside it.")
+    X = np.empty((table.num_rows, len(features)))
+    for place, k in enumerate(features):
+        X[:, place] = _numbers(source.name, names[k], table.column(k))
+    y = None if column is None else _labels(source.name, names[column], table.column(column))
+    return checked(source.name, X, y, n_features, [names[k] for k in features])
+
+
+def _numbers(file: str, name: str, column: Any) -> np.ndarray:
+    array = column.to_numpy()
+    if array.dtype.kind not in "biuf":
+        raise InputError(
+            f"{file} has values of type {column.type} in column {name!r}. Encode text, dates and categories as numbers."
+        )
+    return array
+
+
+def _labels(file: str, name: str, column: Any) -> np.ndarray:
+    if column.null_count:
+        raise InputError(f"{file} has {column.null_count} missing labels in column {name!r}. Drop those rows.")
+    array = column.to_numpy()
+    return array if array.dtype.kind in "biuf" else labels([str(label) for label in array])

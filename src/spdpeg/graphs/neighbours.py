@@ -1,0 +1,77 @@
+"""Graphs that are cheaper than a precision: nearest neighbours, and what other libraries hold."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError, UnsupportedError
+from ..operators import GraphDifference
+from .covariance import as_columns, as_shares
+
+METRICS = ("cosine", "euclidean")
+
+
+def knn(X: Any, k: int = 5, *, metric: str = "cosine", sample_weight: Any = None) -> GraphDifference:
+    """Differences between each column of X and its k nearest ones.
+
+    Two columns are joined if one of them is among the k nearest of the other. Constant memory per column: distances are
+    computed in chunks.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+    k : int
+        Smaller than d; with 0 there are no edges.
+    metric : str
+        Distance between columns: "cosine" or "euclidean".
+    sample_weight : array of n numbers, optional
+        Weights of the rows in that distance.
+
+    Examples
+    --------
+    >>> from spdpeg import graphs
+    >>> graphs.knn([[1.0, 2.0, 0.0, 0.1], [0.0, 0.1, 3.0, 1.0]], k=1).edges.tolist()
+    [[0, 1], [2, 3]]
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    if metric not in METRICS:
+        raise InputError(f"metric is {metric!r}. Choose one of {', '.join(METRICS)}.")
+    columns = as_columns(X).T
+    d, n = columns.shape
+    if int(k) != k or not 0 <= k < d:
+        raise InputError(f"k is {k} and X has {d} columns. k must be a whole number between 0 and {d - 1}.")
+    if k == 0:
+        return GraphDifference(np.empty((0, 2), dtype=np.int64), n_nodes=d)
+    if sample_weight is not None:
+        # Both distances are made of inner products, in which a root of the weight stands on either side.
+        columns = columns @ sp.diags_array(np.sqrt(as_shares(sample_weight, n)))
+    near = NearestNeighbors(n_neighbors=int(k), metric=metric).fit(columns).kneighbors(return_distance=False)
+    pairs = np.column_stack([np.repeat(np.arange(d), int(k)), near.reshape(-1)])
+    return GraphDifference(np.unique(np.sort(pairs, axis=1), axis=0), n_nodes=d)
+
+
+def from_networkx(graph: Any, nodes: Any = None, weight: str | None = "weight") -> GraphDifference:
+    """Differences across the edges of a networkx graph.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        Undirected. Loops are left out, parallel edges add up.
+    nodes : list, optional
+        The nodes in the order of the columns of X; that of `graph.nodes` by default.
+    weight : str, optional
+        Attribute of the edges to multiply the differences with; 1 where it is missing, and for None.
+    """
+    try:
+        import networkx
+    except ImportError:
+        raise UnsupportedError("networkx is not installed. Run: pip install 'spdpeg[graph]'.") from None
+    if graph.is_directed():
+        raise InputError("The graph is directed, but a difference has no direction. Give graph.to_undirected().")
+    try:
+        adjacency = networkx.to_scipy_sparse_array(graph, nodelist=nodes, weight=weight, dtype=float)
+    except networkx.NetworkXError as error:
+        raise InputError(f"networkx refuses the graph: {error} Check graph and nodes.") from None
+    return GraphDifference.from_adjacency(adjacency)
