@@ -42,6 +42,8 @@ SHAPES = {
     "mushrooms": _Shape("mushrooms.xz", 8124, 112, 21),
     "a9a": _Shape("a9a.xz", 32561, 123, 14),
     "w8a": _Shape("w8a.xz", 49749, 300, 12),
+    "hitech": _Shape("hitech.npz", 2301, 10080, 144),
+    "k1b": _Shape("k1b.npz", 2340, 21819, 129),
     "classic": _Shape("classic.npz", 7094, 41681, 32),
 }
 
@@ -55,8 +57,8 @@ def data_directory() -> Path | None:
 def load(name: str) -> DataSet:
     """The data set `name`, or a generated one of its shape where the file is missing.
 
-    The larger label is positive; of several classes, the most frequent one. Rows of `classic`, which holds raw counts,
-    are scaled to unit norm.
+    The larger label is positive; of several classes, the most frequent one. Rows of the text sets, which hold raw
+    counts, are scaled to unit norm. Indices have 32 bits, which every package takes.
     """
     shape = SHAPES[name]
     directory = data_directory()
@@ -67,12 +69,16 @@ def load(name: str) -> DataSet:
         X = sp.csr_array(sp.load_npz(path), dtype=float)
         labels = np.load(path)["y"]
         positive = np.bincount(labels).argmax()
-        return DataSet(name, unit_rows(X), np.where(labels == positive, 1.0, -1.0), "real")
+        return DataSet(name, unit_rows(_short_indices(X)), np.where(labels == positive, 1.0, -1.0), "real")
     from sklearn.datasets import load_svmlight_file
 
     with (lzma if path.suffix == ".xz" else bz2).open(path) as stream:
         X, labels = load_svmlight_file(stream, n_features=shape.columns)
-    return DataSet(name, sp.csr_array(X), np.where(labels == labels.max(), 1.0, -1.0), "real")
+    return DataSet(name, _short_indices(X), np.where(labels == labels.max(), 1.0, -1.0), "real")
+
+
+def _short_indices(X: Any) -> sp.csr_array:
+    return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def unit_rows(X: sp.csr_array) -> sp.csr_array:
@@ -99,7 +105,7 @@ def _generate(shape: _Shape) -> tuple[sp.csr_array, np.ndarray]:
     rng = np.random.default_rng(1)
     X.data *= rng.standard_normal(X.nnz)
     truth = np.repeat(rng.standard_normal(-(-shape.columns // 10)), 10)[: shape.columns]
-    return X, np.where(X @ truth + 0.1 * rng.standard_normal(shape.rows) > 0, 1.0, -1.0)
+    return _short_indices(X), np.where(X @ truth + 0.1 * rng.standard_normal(shape.rows) > 0, 1.0, -1.0)
 
 
 FLR = 5e-4, 5e-3

@@ -39,8 +39,8 @@ def damaged_csr() -> sp.csr_array:
     return csr
 
 
-def solve(**options: Any) -> Any:
-    return spdpeg.solve(build(), **options)
+def solve(solver: str = "spdpeg", **options: Any) -> Any:
+    return spdpeg.solve(build(), solver, **options)
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
@@ -106,7 +106,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "kappa negative": (lambda: solve(kappa=-1.0), "kappa is -1"),
     "kappa in a regime without it": (lambda: solve(solver="spdpeg-sc1", kappa=1.0, mu_loss=1.0), "kappa"),
     "no strong convexity": (lambda: solve(solver="spdpeg-sc1"), "neither r1 nor mu_loss brings any"),
-    "loss with a corner": (lambda: spdpeg.solve(build(loss=losses.Hinge())), "needs a smooth loss"),
+    "loss with a corner": (lambda: spdpeg.solve(build(loss=losses.Hinge()), "spdpeg"), "needs a smooth loss"),
     "batch size zero": (lambda: solve(batch_size=0), "batch_size is 0"),
     "batch size fractional": (lambda: solve(batch_size=1.5), "batch_size is 1.5"),
     "batch larger than the data": (lambda: solve(batch_size=21), "batch_size is 21 but there are 20 rows"),
@@ -176,10 +176,10 @@ ODD: dict[str, Callable[[], Problem]] = {
 @pytest.mark.parametrize("mode", ["default", "paper"])
 def test_odd_problems_are_solved(name: str, mode: str) -> None:
     problem = ODD[name]()
-    noisy = spdpeg.solve(problem, mode=mode, max_passes=30)
+    noisy = spdpeg.solve(problem, "spdpeg", mode=mode, max_passes=30)
     assert np.all(np.isfinite(noisy.x))
     assert np.isfinite(noisy.objective)
-    smooth = spdpeg.solve(problem, mode=mode, batch_size=problem.n_samples or 1, max_passes=400)
+    smooth = spdpeg.solve(problem, "spdpeg", mode=mode, batch_size=problem.n_samples or 1, max_passes=400)
     assert smooth.objective <= problem.objective(np.zeros(problem.n_features)) * (1 + 1e-12)
 
 

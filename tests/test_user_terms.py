@@ -111,14 +111,14 @@ def test_objective(best: Any) -> None:
 
 
 def test_solve(best: Any) -> None:
-    result = spdpeg.solve(make_problem(), max_passes=4000, record_every=4000)
+    result = spdpeg.solve(make_problem(), "spdpeg", max_passes=4000, record_every=4000)
     assert -1e-7 < make_problem().objective(result.x) - best[1] < 5e-3
 
 
 def test_solve_without_noise(best: Any) -> None:
     problem = make_problem()
     result = spdpeg.solve(
-        problem, batch_size=catalogue.N, kappa=0.0, max_passes=None, max_iterations=20_000, record_every=1e5
+        problem, "spdpeg", batch_size=catalogue.N, kappa=0.0, max_passes=None, max_iterations=20_000, record_every=1e5
     )
     np.testing.assert_allclose(result.x_last, best[0], atol=1e-4)
     assert kkt_residual(problem, result.x_last, -result.state.vectors["y"]) < 1e-6

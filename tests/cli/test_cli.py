@@ -2,38 +2,18 @@
 
 import json
 import os
-import pty
 import re
-import signal
 import subprocess
 import sys
-import threading
-import time
 
 import numpy as np
 import pytest
 
 import spdpeg
 from spdpeg import cli
+from spdpeg.cli import doctor
 
 SMALL = ["demo", "--samples", "300", "--features", "20", "--passes", "3"]
-
-
-def start(*arguments, **options):
-    return subprocess.Popen([sys.executable, "-m", "spdpeg", *arguments], **options)
-
-
-def rest_of(terminal):
-    """What a program wrote to its terminal before it ended."""
-    rest = b""
-    while True:
-        try:
-            part = os.read(terminal, 65536)
-        except OSError:  # how Linux says that nobody holds the other end any more
-            return rest
-        if not part:
-            return rest
-        rest += part
 
 
 def test_demo_prints_a_table_and_pictures(capsys):
@@ -115,6 +95,18 @@ def test_solvers_knows_the_name_or_says_which_there_are(capsys):
     assert "spdpeg-sc1" in err
 
 
+def test_solvers_as_json(capsys):
+    assert cli.main(["solvers", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == spdpeg.solvers()
+    assert cli.main(["solvers", "spdpeg", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) in spdpeg.solvers()
+
+
+def test_doctor_as_json(capsys):
+    assert cli.main(["doctor", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["numpy"] == np.__version__
+
+
 def test_doctor_tells_versions_cache_and_processors(capsys):
     assert cli.main(["doctor"]) == 0
     out = capsys.readouterr().out
@@ -126,14 +118,14 @@ def test_doctor_sees_a_cache_directory_that_cannot_be_written(monkeypatch):
     def refuse(dir):
         raise PermissionError(13, "Permission denied")
 
-    assert cli._cache().endswith("(writable)")
-    monkeypatch.setattr(cli.tempfile, "TemporaryFile", refuse)
-    assert "Permission denied" in cli._cache()
-    assert "NUMBA_CACHE_DIR" in cli._cache()
+    assert doctor._cache().endswith("(writable)")
+    monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refuse)
+    assert "Permission denied" in doctor._cache()
+    assert "NUMBA_CACHE_DIR" in doctor._cache()
 
 
 def test_doctor_says_when_an_optional_library_is_missing():
-    assert cli._version("no-such-library-anywhere") == "not installed (optional)"
+    assert doctor._version("no-such-library-anywhere") == "not installed (optional)"
 
 
 def test_version(capsys):
@@ -186,33 +178,19 @@ def test_plain_text_where_the_output_knows_no_blocks():
 def test_a_pipe_closed_early_is_no_error():
     read, write = os.pipe()
     os.close(read)
-    process = start("solvers", stdout=write, stderr=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-m", "spdpeg", "solvers"], stdout=write, stderr=subprocess.PIPE)
     os.close(write)
     _, err = process.communicate(timeout=60)
     assert err == b""
     assert process.returncode == 0
 
 
-def test_ctrl_c_exits_with_130_and_no_traceback():
-    main, side = pty.openpty()
-    process = start("demo", "--passes", "1000000", stdout=subprocess.DEVNULL, stderr=side)
-    os.close(side)
-    shown = b""
-    # The bar names the objective once the method itself is running.
-    watchdog = threading.Timer(60, process.kill)
-    watchdog.start()
-    try:
-        while b"objective" not in shown:
-            shown += os.read(main, 1024)
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
-        shown += rest_of(main)
-    finally:
-        watchdog.cancel()
-        os.close(main)
-    assert b"spdpeg: interrupted" in shown
-    assert b"Traceback" not in shown
+def test_ctrl_c_exits_with_130_and_no_traceback(terminal):
+    demo = terminal("demo", "--passes", "1000000")
+    demo.wait_for(b"objective")  # the bar names it once the method itself is running
+    assert demo.interrupt() == 130
+    assert b"spdpeg: interrupted" in demo.shown
+    assert b"Traceback" not in demo.shown
 
 
 def test_importing_the_library_does_not_import_the_command_line():

@@ -136,7 +136,7 @@ def test_a_web_page_saved_as_data(name, compress, tmp_path):
     assert "web page" in refused(tmp_path / name, compress(page))
 
 
-@pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b"")], ids=["nothing", "blank", "compressed"])
 def test_an_empty_file(content, tmp_path):
     assert "is empty" in refused(tmp_path / "data", content)
 

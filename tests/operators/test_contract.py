@@ -88,8 +88,21 @@ CASES: dict[str, tuple[Operator, float]] = {
         ).bind(10),
         1.0,
     ),
+    "beside an intercept": (operators.Repeated(operators.FirstDifference(), skip=1).bind(8), 1.0),
+    "copies of a matrix": (operators.Repeated(SPARSE, copies=3), 1.0),
+    "copies with gaps": (operators.Repeated(EveryThird().bind(4), copies=3, skip=2), 1.0),
+    "copies of no rows": (operators.Repeated(operators.Empty().bind(2), copies=2, skip=1), 1.0),
+    "copies in a stack": (
+        operators.Stack(operators.Repeated(operators.FirstDifference(), copies=2, skip=1), EveryThird()).bind(10),
+        2.0,
+    ),
+    "copies of a stack": (
+        operators.Repeated(operators.Stack(operators.Identity(), operators.FirstDifference()), copies=2).bind(12),
+        1.0,
+    ),
     "user-defined": (EveryThird().bind(10), 1.0),
 }
+HOLDING_USERS_OWN = ("stack", "nested stack", "copies with gaps", "copies in a stack", "user-defined")
 
 
 @pytest.fixture(params=CASES)
@@ -129,6 +142,10 @@ def test_equals_its_matrix(operator: Operator) -> None:
         np.testing.assert_allclose(operator.adjoint(y), matrix.T @ y, rtol=1e-12, atol=1e-12)
 
 
+def test_matrix_of_a_class_that_gives_none(operator: Operator) -> None:
+    np.testing.assert_array_equal(Operator.matrix(operator).toarray(), operator.matrix().toarray())
+
+
 def test_linear(operator: Operator) -> None:
     (x, y), (u, v) = pairs(operator, 2)
     np.testing.assert_allclose(operator @ (2 * x - 3 * u), 2 * (operator @ x) - 3 * (operator @ u), atol=1e-11)
@@ -162,7 +179,7 @@ def test_wrong_lengths_are_refused(operator: Operator) -> None:
         operator.adjoint(np.zeros(operator.n_outputs + 1))
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in ("stack", "nested stack", "user-defined")])
+@pytest.mark.parametrize("name", [name for name in CASES if name not in HOLDING_USERS_OWN])
 def test_survives_pickling(name: str) -> None:
     operator, _ = CASES[name]
     x, _ = next(pairs(operator))

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from spdpeg.errors import InputError
-from spdpeg.operators import Difference, GraphDifference, GridDifference, Matrix, Operator, Stack, as_operator
+from spdpeg.operators import Difference, GraphDifference, GridDifference, Matrix, Operator, Repeated, Stack, as_operator
 
 
 def damaged() -> sp.csr_array:
@@ -46,6 +46,12 @@ REFUSED: list[tuple[Operator, int, str]] = [
     (Stack(np.ones((1, 3)), np.ones((1, 2))), 3, "acts on vectors of length 2 but x has 3"),
     (Stack(Difference(order=4)), 3, "need at least 4 coordinates"),
     (Stack("chain"), 3, "F is 'chain'"),
+    (Repeated(Difference(), copies=0), 3, "copies is 0 and skip 0. Give at least 1 copy"),
+    (Repeated(Difference(), skip=-1), 3, "copies is 1 and skip -1"),
+    (Repeated(np.ones((1, 3)), copies=2, skip=1), 7, "acts on vectors of length 8 but x has 7"),
+    (Repeated(Difference(), copies=3), 10, "10 entries cannot be 3 equal parts"),
+    (Repeated(Difference(), copies=2, skip=3), 6, "6 entries cannot be 2 equal parts of more than 3"),
+    (Repeated("chain"), 3, "F is 'chain'"),
 ]
 
 

@@ -94,6 +94,7 @@ def test_whole_batches_and_constant_steps_converge_to_the_optimum(case: tuple[st
     steps = 20_000
     result = spdpeg.solve(
         instance.problem(),
+        "spdpeg",
         batch_size=catalogue.N,
         kappa=0.0,
         max_passes=None,

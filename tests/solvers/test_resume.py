@@ -72,10 +72,10 @@ def test_any_cut_in_iterations(solver: str, source: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("passes", [0.1, 0.5, 1.3])
 def test_fractions_of_a_pass(passes: float, tmp_path: Path) -> None:
     problem = make_problem("dense", tmp_path)
-    whole = spdpeg.solve(problem, max_passes=4 * passes, batch_size=7)
+    whole = spdpeg.solve(problem, "spdpeg", max_passes=4 * passes, batch_size=7)
     state = None
     for _ in range(4):
-        result = spdpeg.solve(problem, max_passes=passes, batch_size=7, state=state)
+        result = spdpeg.solve(problem, "spdpeg", max_passes=passes, batch_size=7, state=state)
         state = result.state
     assert_same(whole, result)
 
@@ -83,22 +83,22 @@ def test_fractions_of_a_pass(passes: float, tmp_path: Path) -> None:
 def test_parameters_come_back_from_disk(tmp_path: Path) -> None:
     problem = make_problem("dense", tmp_path)
     options: dict[str, Any] = {"mode": "paper", "rho": 0.5, "scale": 0.3, "sampling": "reshuffled", "mu_loss": 0.0}
-    whole = spdpeg.solve(problem, max_passes=4, **options)
-    spdpeg.solve(problem, max_passes=2, **options).state.save(tmp_path / "state")
-    assert_same(whole, spdpeg.solve(problem, max_passes=2, state=State.load(tmp_path / "state"), **options))
+    whole = spdpeg.solve(problem, "spdpeg", max_passes=4, **options)
+    spdpeg.solve(problem, "spdpeg", max_passes=2, **options).state.save(tmp_path / "state")
+    assert_same(whole, spdpeg.solve(problem, "spdpeg", max_passes=2, state=State.load(tmp_path / "state"), **options))
 
 
 def test_the_seed_comes_from_the_state(tmp_path: Path) -> None:
     problem = make_problem("dense", tmp_path)
-    whole = spdpeg.solve(problem, max_passes=4, seed=5)
-    half = spdpeg.solve(problem, max_passes=2, seed=5)
-    assert_same(whole, spdpeg.solve(problem, max_passes=2, state=half.state, seed=5))
+    whole = spdpeg.solve(problem, "spdpeg", max_passes=4, seed=5)
+    half = spdpeg.solve(problem, "spdpeg", max_passes=2, seed=5)
+    assert_same(whole, spdpeg.solve(problem, "spdpeg", max_passes=2, state=half.state, seed=5))
 
 
 def test_save_replaces_a_file_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = make_problem("dense", tmp_path)
     path = tmp_path / "state.npz"
-    state = spdpeg.solve(problem, max_passes=1).state
+    state = spdpeg.solve(problem, "spdpeg", max_passes=1).state
     state.save(path)
 
     def fail(*args: Any, **kwargs: Any) -> None:
@@ -106,7 +106,7 @@ def test_save_replaces_a_file_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(np, "savez", fail)
     with pytest.raises(OSError, match="disk full"):
-        spdpeg.solve(problem, max_passes=2).state.save(path)
+        spdpeg.solve(problem, "spdpeg", max_passes=2).state.save(path)
     assert State.load(path).iterations == state.iterations
     assert [file.name for file in tmp_path.glob("*state*")] == ["state.npz"]
     assert not list(tmp_path.glob("*.part"))
@@ -143,7 +143,7 @@ DAMAGE: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.parametrize("name", DAMAGE)
 def test_damaged_files_are_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "state.npz"
-    spdpeg.solve(make_problem("dense", tmp_path), max_passes=1).state.save(path)
+    spdpeg.solve(make_problem("dense", tmp_path), "spdpeg", max_passes=1).state.save(path)
     DAMAGE[name](path)
     with pytest.raises(StateError, match=r"state\.npz .*\. Start the run anew\."):
         State.load(path)
@@ -161,16 +161,16 @@ def test_missing_file(tmp_path: Path) -> None:
 )
 def test_other_settings_are_refused(options: dict[str, Any], tmp_path: Path) -> None:
     problem = make_problem("dense", tmp_path)
-    state = spdpeg.solve(problem, max_passes=1).state
+    state = spdpeg.solve(problem, "spdpeg", max_passes=1).state
     with pytest.raises(StateError, match=r"The state was made by spdpeg with .*\. Resume with the same solver"):
-        spdpeg.solve(problem, state=state, **options)
+        spdpeg.solve(problem, "spdpeg", state=state, **options)
 
 
 @pytest.mark.parametrize("vector", ["x", "y", "x_average", "y_average"])
 @pytest.mark.parametrize("damage", ["missing", "short", "not finite"])
 def test_damaged_vectors_are_refused(vector: str, damage: str, tmp_path: Path) -> None:
     problem = make_problem("dense", tmp_path)
-    state = spdpeg.solve(problem, max_passes=1).state
+    state = spdpeg.solve(problem, "spdpeg", max_passes=1).state
     if damage == "missing":
         del state.vectors[vector]
     elif damage == "short":
@@ -178,23 +178,23 @@ def test_damaged_vectors_are_refused(vector: str, damage: str, tmp_path: Path) -
     else:
         state.vectors[vector][0] = np.nan
     with pytest.raises(StateError, match=r"\. (Resume|Start)"):
-        spdpeg.solve(problem, state=state)
+        spdpeg.solve(problem, "spdpeg", state=state)
 
 
 def test_another_problem_is_refused(tmp_path: Path) -> None:
-    state = spdpeg.solve(make_problem("dense", tmp_path), max_passes=1).state
+    state = spdpeg.solve(make_problem("dense", tmp_path), "spdpeg", max_passes=1).state
     other = catalogue.instance(r1="L2Squared", operator="Identity").problem()
     with pytest.raises(StateError, match=r"\. Resume with the same problem\."):
-        spdpeg.solve(other, state=state)
+        spdpeg.solve(other, "spdpeg", state=state)
 
 
 def test_not_a_state(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"state is .*\. Pass result\.state"):
-        spdpeg.solve(make_problem("dense", tmp_path), state={"x": 1})  # type: ignore[arg-type]
+        spdpeg.solve(make_problem("dense", tmp_path), "spdpeg", state={"x": 1})  # type: ignore[arg-type]
 
 
 def test_state_and_x0_exclude_each_other(tmp_path: Path) -> None:
     problem = make_problem("dense", tmp_path)
-    state = spdpeg.solve(problem, max_passes=1).state
+    state = spdpeg.solve(problem, "spdpeg", max_passes=1).state
     with pytest.raises(InputError, match=r"Both x0 and state are given\."):
-        spdpeg.solve(problem, state=state, x0=np.zeros(catalogue.D))
+        spdpeg.solve(problem, "spdpeg", state=state, x0=np.zeros(catalogue.D))

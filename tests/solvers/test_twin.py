@@ -114,6 +114,7 @@ def test_given_constants_replace_the_chosen_ones() -> None:
     )
     result = spdpeg.solve(
         instance.problem(),
+        "spdpeg",
         rho=rho,
         kappa=kappa,
         lipschitz=lipschitz,

@@ -4,12 +4,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from spdpeg import Problem, penalties
+from spdpeg.penalties import FusedL1
 from spdpeg.solvers import sampling
-from support import admm
+from support import admm, formulas
 from support.comparators import Output, Run
 from support.instances import Instance
 
@@ -85,6 +87,27 @@ class Method:
         self._dual_step(state, F @ (state.x + descended - state.q - self.tau * (F.T @ state.y)))
         state.q = descended - self.tau * (F.T @ state.y)
 
+    def chain_prox(self, state: Point, rows: Vector) -> None:
+        """Proximal SAGA: x+ = prox(x - tau g), r1 and r2(F .) in one prox; z = F x, y read off the chain."""
+        point = state.x - self.tau * self.estimate(state.x, rows, state)
+        state.x = admm.prox(self._together, point, float(self.tau[0]))
+        state.z = self.instance.F @ state.x
+        if state.y.size:
+            ahead = state.x - state.mean
+            state.y = -np.cumsum(ahead - formulas.prox(FusedL1(0.0, self._limits), ahead, 1.0))[:-1]
+
+    @property
+    def _limits(self) -> Vector:
+        """Weights of the edges of the chain."""
+        return np.broadcast_to(self.instance.r2.weight, (len(self.instance.F),))
+
+    @property
+    def _together(self) -> Any:
+        """r1 + r2(F .) along a chain, or r1 alone."""
+        if not len(self.instance.F):
+            return self.instance.r1
+        return FusedL1(0.0 if self.instance.r1 is None else self.instance.r1.weight, self._limits)
+
     def extragradient(self, state: Point, rows: Vector) -> tuple[Vector, Vector]:
         """Section 16.2 of the design: the mean of the table first, then a batch at x_bar; (x_bar, y_bar)."""
         F, x, y = self.instance.F, state.x, state.y
@@ -122,7 +145,7 @@ class Twin:
         n, b, F = len(self.instance.X), self.batch, np.abs(self.instance.F)
         share = n * (b - 1) / (b * (n - 1))
         curvature = 2.0 * (share * warm.known.lipschitz + (1.0 - share) * warm.known.lipschitz_max)
-        columns, rows = F.sum(axis=0), F.sum(axis=1)
+        columns, rows = F.sum(axis=0) * (self.scheme != "chain-prox"), F.sum(axis=1)
         weight = 0.25 * curvature / columns[columns > 0].mean() if columns.any() else 1.0
         tau = 1.0 / (curvature + weight * columns)
         sigma = weight / rows * (0.5 if self.scheme == "extragradient" else 1.0)
@@ -161,6 +184,7 @@ class Twin:
             "condat-vu": self.method.condat_vu,
             "pd3o": self.method.pd3o,
             "extragradient": self.method.extragradient,
+            "chain-prox": self.method.chain_prox,
         }[self.scheme]
         left, epochs = 0, 0
         for rows in drawn[whole:]:

@@ -9,22 +9,34 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import InputError, UnsupportedError, losses, penalties
 from spdpeg.result import Status
-from spdpeg.solvers.vr_spdpeg import ESTIMATORS, SCHEMES, VRSPDPEG, _step_sizes
+from spdpeg.solvers.vr_spdpeg import ESTIMATORS, VRSPDPEG, _step_sizes
 from support import catalogue, conic, designs
 
 PASSES = 2000
 """Within which every case below reaches 1e-10; most need fewer than 200."""
 
-CASES = designs.pairwise(
+SCHEMES = ("condat-vu", "extragradient", "pd3o")
+"""Those that take any problem."""
+
+DESIGNS = (
     {
-        "scheme": SCHEMES,
+        "scheme": (*SCHEMES, "auto"),
         "estimator": ESTIMATORS,
         "loss": ("Logistic", "Squared", "Huber"),
         "r1": ("L1", "L2Squared", "GroupL2"),
         "shape": ("L1-FirstDifference", "GroupL2-DenseMatrix", "HuberL1-GraphDifference"),
         "weighted": ("no", "yes"),
-    }
+    },
+    {
+        "scheme": ("chain-prox",),
+        "estimator": ESTIMATORS,
+        "loss": ("Logistic", "Squared", "Huber"),
+        "r1": ("L1", "None"),
+        "shape": ("L1-FirstDifference", "L1Weighted-FirstDifference", "None-None"),
+        "weighted": ("no", "yes"),
+    },
 )
+CASES = [case for factors in DESIGNS for case in designs.pairwise(factors)]
 
 
 def optimum(case: dict[str, str]) -> Any:
@@ -42,6 +54,7 @@ class TestOptimum:
             "vr-spdpeg",
             scheme=case["scheme"],
             estimator=case["estimator"],
+            finish="none",
             max_passes=PASSES,
             record_every=50,
             callback=lambda progress: instance.objective(progress.x) - optimal < 1e-10,
@@ -52,7 +65,7 @@ class TestOptimum:
     def test_is_a_fixed_point(self, case: dict[str, str]) -> None:
         """Handed over by the first pass, the solution stays where it is, whatever rows are drawn."""
         instance, best = optimum(case)
-        options: dict[str, Any] = {"scheme": case["scheme"], "estimator": case["estimator"], "max_passes": None}
+        options: dict[str, Any] = {"scheme": case["scheme"], "estimator": case["estimator"], "finish": "none"}
         state = spdpeg.solve(instance.problem(), "vr-spdpeg", max_iterations=0, **options).state
         state.vectors["spare"][:], state.vectors["y_bar"][:] = best.x, -best.dual
         state.numbers["done"] = state.numbers["until"]
@@ -126,11 +139,33 @@ class TestBatch:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("name", ["estimator", "scheme", "sampling"])
+    @pytest.mark.parametrize("name", ["estimator", "scheme", "sampling", "finish"])
     def test_unknown_choice(self, name: str) -> None:
-        unknown: dict[str, Any] = {name: "none"}
-        with pytest.raises(InputError, match=f"{name} is 'none'"):
+        unknown: dict[str, Any] = {name: "other"}
+        with pytest.raises(InputError, match=f"{name} is 'other'"):
             spdpeg.solve(catalogue.instance().problem(), "vr-spdpeg", **unknown)
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"r1": "L1Weighted"},
+            {"r1": "L2Squared"},
+            {"r1": "L1inBox"},
+            {"r2": "HuberL1"},
+            {"operator": "GraphDifference"},
+            {"operator": "Difference"},
+        ],
+        ids=lambda changes: next(iter(changes.values())),
+    )
+    def test_chain_prox_of_what_has_no_prox_together(self, changes: dict[str, str]) -> None:
+        problem = catalogue.instance(**changes).problem()
+        with pytest.raises(UnsupportedError, match=r"chain-prox needs r1 = L1 with one weight.*Leave scheme out\."):
+            spdpeg.solve(problem, "vr-spdpeg", scheme="chain-prox")
+
+    def test_newton_on_many_rows_and_columns(self) -> None:
+        problem = spdpeg.Problem(sp.csr_array((2001, 2001)), np.arange(2001.0), loss=losses.Squared())
+        with pytest.raises(UnsupportedError, match="d is 2001 and N is 2001"):
+            spdpeg.solve(problem, "vr-spdpeg", finish="newton")
 
     def test_loss_with_corners(self) -> None:
         instance = catalogue.instance()

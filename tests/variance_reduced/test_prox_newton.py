@@ -93,10 +93,10 @@ def test_curvature_of_some_rows_still_converges(rows: int) -> None:
     assert run(problem, 3, rows=rows).passes < run(problem, 3, rows=1200).passes
 
 
-def test_refuses_many_coordinates() -> None:
-    X = sp.csr_array((3, 2001))
-    problem = spdpeg.Problem(X, [0.0, 1.0, 2.0], loss=losses.Squared(), r1=penalties.L1(0.1))
-    with pytest.raises(UnsupportedError, match=r"d is 2001. It takes up to 2000"):
+@pytest.mark.parametrize("shape", [(2001, 2001), (1000, 20_001)], ids=str)
+def test_refuses_what_is_neither_tall_nor_wide(shape: tuple[int, int]) -> None:
+    problem = spdpeg.Problem(sp.csr_array(shape), np.arange(shape[0]), loss=losses.Squared(), r1=penalties.L1(0.1))
+    with pytest.raises(UnsupportedError, match=rf"d is {shape[1]} and N is {shape[0]}. It takes up to 2000"):
         run(problem)
 
 

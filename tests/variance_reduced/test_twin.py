@@ -19,7 +19,16 @@ FACTORS = {
     "layout": ("dense", "csr"),
     "sampling": ("settling", "reshuffled"),
 }
-CASES = [pytest.param(case, id="-".join(case.values())) for case in designs.pairwise(FACTORS)]
+CHAIN = FACTORS | {
+    "scheme": ("chain-prox",),
+    "r1": ("L1", "None"),
+    "shape": ("FirstDifference-L1", "FirstDifference-L1Weighted", "None-None"),
+}
+CASES = [
+    pytest.param(case, id="-".join(case.values()))
+    for factors in (FACTORS, CHAIN)
+    for case in designs.pairwise(factors)
+]
 
 
 def follow(twin: Twin, checkpoints: list[int]) -> None:
@@ -31,6 +40,7 @@ def follow(twin: Twin, checkpoints: list[int]) -> None:
             "vr-spdpeg",
             scheme=twin.scheme,
             estimator=twin.estimator,
+            finish="none",
             sampling=twin.sampling,
             batch_size=twin.batch,
             seed=twin.seed,

@@ -113,8 +113,19 @@ class Operator(Parameterized):
         return self.forward(x)
 
     def matrix(self) -> sp.csr_array:
-        """F written out as a sparse matrix."""
-        raise NotImplementedError
+        """F written out as a sparse matrix; here by d products with unit vectors, which most subclasses can beat."""
+        term, unit, image = self.forward_term, np.zeros(self.n_inputs), np.empty(self.n_outputs)
+        rows, values, starts = [], [], [0]
+        for j in range(self.n_inputs):
+            unit[j] = 1.0
+            apply_linear(term, unit, image)
+            unit[j] = 0.0
+            used = np.flatnonzero(image)
+            rows.append(used)
+            values.append(image[used])
+            starts.append(starts[-1] + used.size)
+        columns = (np.concatenate(values), np.concatenate(rows), np.array(starts))
+        return sp.csr_array(sp.csc_array(columns, shape=(self.n_outputs, self.n_inputs)))
 
     def _apply(self, term: Term, vector: Any, inputs: int, outputs: int) -> np.ndarray:
         flat = np.array(vector, dtype=float).reshape(-1)

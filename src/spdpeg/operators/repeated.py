@@ -47,6 +47,11 @@ class Repeated(Operator):
                 f"copies is {self.copies} and skip {self.skip}. Give at least 1 copy and no negative skip."
             )
         bound = super().bind(n_inputs)
+        if n_inputs % self.copies or n_inputs // self.copies <= self.skip:
+            raise InputError(
+                f"{n_inputs} entries cannot be {self.copies} equal parts of more than {self.skip}, the skipped ones. "
+                "Check copies, skip and the length of x."
+            )
         bound.operator = as_operator(self.operator).bind(n_inputs // self.copies - self.skip)
         return bound
 

@@ -104,7 +104,7 @@ def solve(
     rule.check(problem)
     feed.check(problem, rule)
     budget = _checked_budget(max_passes, max_seconds, max_iterations)
-    if budget == Budget(None, None, None) and not isinstance(problem.source, Stream):
+    if budget == Budget(None, None, None):
         if tol is None and rule.converges:
             tol = _TOLERANCE
         budget = Budget(_FEW_PASSES if tol is None else _MANY_PASSES, None, None)

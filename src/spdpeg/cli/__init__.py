@@ -1,0 +1,82 @@
+"""The command line: one module per command, and here what all of them share."""
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from rich.console import Console
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import CacheWarning, SpdpegError, __version__
+from . import compare, demo, doctor, fit, info, predict, reproduce, solvers
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+"""What `add` of a command module takes."""
+
+OK, FAILED, INTERRUPTED = 0, 1, 130
+"""Exit codes; argparse itself exits with 2 on wrong usage."""
+
+_COMMANDS = (reproduce, demo, fit, predict, compare, info, solvers, doctor)
+"""In the order of the help. Each has `add(commands)`, which registers a parser whose `command` is a function of the
+arguments and the console for standard output; progress goes to standard error, and only where that is a terminal."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    args = _parser().parse_args(argv)
+    try:
+        _run(args)
+    except BrokenPipeError:
+        _abandon_output()
+    except (SpdpegError, MemoryError) as error:
+        return _failed(str(error))
+    except OSError as error:
+        _abandon_output()
+        where = "" if error.filename is None else f"{error.filename}: "
+        return _failed(f"{where}{error.strerror or error}.")
+    except KeyboardInterrupt:
+        print("spdpeg: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return OK
+
+
+def _run(args: argparse.Namespace) -> None:
+    """Run the command; what it prints is gathered and written once, so that a closed pipe is met in one place."""
+    console = Console()
+    with warnings.catch_warnings(), console.capture() as captured:
+        warnings.showwarning = _tell
+        for category in (ConvergenceWarning, CacheWarning):
+            warnings.simplefilter("always", category)
+        args.command(args, console)
+    sys.stdout.write(captured.get())
+    sys.stdout.flush()
+
+
+def _tell(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
+    """A warning without the line of source, of which users of a command have no use."""
+    print(f"spdpeg: warning: {message}", file=sys.stderr)
+
+
+def _failed(message: str) -> int:
+    print(f"spdpeg: {message}", file=sys.stderr)
+    return FAILED
+
+
+def _abandon_output() -> None:
+    """The interpreter flushes standard output once more on exit; give it a place where that works."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="spdpeg", description="min E[l(x, xi)] + r1(x) + r2(F x)")
+    parser.add_argument("--version", action="version", version=f"spdpeg {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    for command in _COMMANDS:
+        command.add(commands)
+    return parser

@@ -1,0 +1,101 @@
+"""`spdpeg fit`: a model from a data file, whole or as a stream."""
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from sklearn.base import is_classifier
+
+from .. import InputError, UnsupportedError, files
+from ..files.table import labels
+from ..model_file import save_model
+from . import data_options, models
+from .describe import describe
+from .output import add_json, show
+
+if TYPE_CHECKING:
+    from . import Commands
+
+_CHUNK = 1 << 16
+"""Rows of a stream that are in memory at a time."""
+
+_COLUMNS = (
+    SpinnerColumn(),
+    TextColumn("rows {task.completed:,.0f}  objective {task.fields[objective]:.6g}"),
+    TimeElapsedColumn(),
+)
+
+
+def add(commands: "Commands") -> None:
+    """Register the command."""
+    parser = commands.add_parser("fit", help="fit a model to a data file")
+    data_options.add(parser)
+    data_options.add_features(parser)
+    models.add(parser)
+    parser.add_argument("--stream", action="store_true", help="read each row once and keep none; always so for -")
+    parser.add_argument("--classes", help="of a stream, with commas between them (default: those of its first rows)")
+    parser.add_argument("-o", "--output", metavar="MODEL", help="file to write the model to")
+    add_json(parser)
+    parser.set_defaults(command=_fit)
+
+
+def _fit(args: argparse.Namespace, console: Console) -> None:
+    if args.output is not None and not Path(args.output).absolute().parent.is_dir():
+        raise InputError(f"There is no directory for {args.output}. Make it first.")
+    model = models.build(args)
+    streamed = args.stream or args.data == "-"
+    if args.classes is not None and not (streamed and is_classifier(model)):
+        raise InputError("--classes is for classifiers that learn from a stream. Leave it out.")
+    start = time.perf_counter()
+    rows, names = _learn(model, args) if streamed else _fit_whole(model, args)
+    seconds = time.perf_counter() - start
+    # The bar is a matter of this command, not of the model.
+    model.set_params(verbose=False)
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    if args.output is not None:
+        save_model(model, args.output)
+    show({"rows": rows, **describe(model), "seconds": seconds, "written_to": args.output}, console, args.json)
+
+
+def _fit_whole(model: Any, args: argparse.Namespace) -> tuple[int, list[str] | None]:
+    """Fit to all rows; their number and the names of the columns."""
+    table = files.read(**data_options.reading(args))
+    if table.y is None:
+        raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
+    with models.told():
+        model.fit(table.X, table.y)
+    return table.X.shape[0], table.names
+
+
+def _learn(model: Any, args: argparse.Namespace) -> tuple[int, list[str] | None]:
+    """Learn from a stream in one pass; the number of rows and the names of the columns."""
+    if not hasattr(model, "partial_fit"):
+        raise UnsupportedError(f"{args.model} cannot learn from a stream. Save the data to a file and fit that.")
+    rows, names, rng = 0, None, np.random.default_rng(model.random_state)
+    console = Console(stderr=True)
+    with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None, objective=float("nan"))
+        for chunk in files.stream(rows_per_chunk=_CHUNK, **data_options.reading(args)):
+            if chunk.y is None:
+                raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
+            # Files are often sorted, or alternate between the classes, and a stream should look random.
+            order = rng.permutation(chunk.y.size)
+            with models.told():
+                model.partial_fit(chunk.X[order], chunk.y[order], **_classes(model, args, chunk.y, first=rows == 0))
+            rows, names = rows + chunk.y.size, chunk.names
+            bar.update(task, completed=rows, objective=float(np.mean(model.objective_)))
+    if rows == 0:
+        raise InputError(f"{args.data} holds no rows. Check what should have written it.")
+    return rows, names
+
+
+def _classes(model: Any, args: argparse.Namespace, y: np.ndarray, first: bool) -> dict[str, np.ndarray]:
+    """What the first call of `partial_fit` needs to know."""
+    if not (first and is_classifier(model)):
+        return {}
+    return {"classes": np.unique(y) if args.classes is None else labels(args.classes.split(","))}

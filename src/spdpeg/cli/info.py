@@ -1,0 +1,75 @@
+"""`spdpeg info`: what a model file or a data file holds."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from rich.console import Console
+
+from .. import files
+from ..model_file import is_model, load_model, read_header
+from . import data_options
+from .describe import describe, largest_coefficients
+from .output import add_json, plain, show
+
+if TYPE_CHECKING:
+    from . import Commands
+
+_CLASSES = 20
+"""Labels with more different values than this are shown as numbers."""
+
+
+def add(commands: "Commands") -> None:
+    """Register the command."""
+    parser = commands.add_parser("info", help="show what a model file or a data file holds")
+    data_options.add(parser)
+    data_options.add_features(parser)
+    add_json(parser)
+    parser.set_defaults(command=_info)
+
+
+def _info(args: argparse.Namespace, console: Console) -> None:
+    if args.data != "-" and is_model(args.data):
+        facts = _model(args.data)
+    else:
+        facts = _data(files.read(**data_options.reading(args)))
+    show(facts, console, args.json)
+
+
+def _model(path: str) -> dict[str, Any]:
+    model = load_model(path)
+    return {
+        **describe(model),
+        "parameters": {name: _short(value) for name, value in model.get_params(deep=False).items()},
+        "largest_coefficients": largest_coefficients(model),
+        "written_by": f"spdpeg {read_header(path)['spdpeg']}",
+    }
+
+
+def _short(value: Any) -> Any:
+    """A parameter in a line; of a matrix its shape."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return f"{type(value).__name__} of shape {value.shape}" if hasattr(value, "shape") else str(value)
+
+
+def _data(table: files.Table) -> dict[str, Any]:
+    X, y = table
+    entries = int(X.nnz if sp.issparse(X) else np.count_nonzero(X))
+    facts: dict[str, Any] = {
+        "rows": X.shape[0],
+        "features": X.shape[1],
+        "stored_as": "sparse matrix" if sp.issparse(X) else "array",
+        "nonzero_entries": entries,
+        "nonzero_share": entries / (X.shape[0] * X.shape[1]),
+        "names": table.names,
+        "labels": None,
+    }
+    if y is not None:
+        values, counts = np.unique(y, return_counts=True)
+        if values.size <= _CLASSES or y.dtype.kind == "U":
+            facts["labels"] = dict(zip(map(plain, values.tolist()), counts.tolist(), strict=True))
+        else:
+            facts["labels"] = {"from": float(values[0]), "to": float(values[-1]), "mean": float(y.mean())}
+    return facts

@@ -1,0 +1,95 @@
+"""Models by the names of the command line, and options for their parameters."""
+
+import argparse
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import InputError, estimators, files
+
+MODELS: dict[str, Any] = {
+    "fused-lasso": estimators.FusedLasso,
+    "fused-logistic": estimators.FusedLogisticRegression,
+    "fused-svc": estimators.FusedSVC,
+    "graph-guided": estimators.GraphGuidedRegressor,
+    "graph-guided-logistic": estimators.GraphGuidedLogisticRegression,
+    "generalized-lasso": estimators.GeneralizedLasso,
+    "generalized-lasso-logistic": estimators.GeneralizedLassoClassifier,
+    "total-variation": estimators.TotalVariationRegressor,
+    "total-variation-logistic": estimators.TotalVariationClassifier,
+    "low-rank": estimators.LowRankRegressor,
+    "low-rank-logistic": estimators.LowRankClassifier,
+    "trend-filter": estimators.TrendFilter,
+}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The model and its parameters; those left out keep the defaults of the estimator."""
+    parser.add_argument("--model", required=True, choices=MODELS, metavar="NAME", help=f"one of {', '.join(MODELS)}")
+    group = parser.add_argument_group("parameters of the model", argument_default=argparse.SUPPRESS)
+    for option, settings in _OPTIONS.items():
+        group.add_argument(option, **settings)
+
+
+def build(args: argparse.Namespace) -> Any:
+    """The estimator that the options describe; one that it does not have is refused."""
+    cls = MODELS[args.model]
+    known = cls().get_params()
+    given = {settings["dest"]: option for option, settings in _OPTIONS.items() if settings["dest"] in args}
+    for name, option in given.items():
+        if name not in known:
+            fitting = ", ".join(option for option, settings in _OPTIONS.items() if settings["dest"] in known)
+            raise InputError(f"{args.model} has no option {option}. It has: {fitting}.")
+    # The bar shows itself on terminals only.
+    return cls(**{name: getattr(args, name) for name in given}, verbose=True)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Let what scikit-learn refuses be told as what this package refuses."""
+    try:
+        yield
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _structure(text: str) -> Any:
+    """A name, the shape of a grid, or a file with a matrix."""
+    if text in ("chain", "knn", "sics"):
+        return text
+    return _shape(text) if re.fullmatch(r"[\dx]+", text) else _matrix(text)
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"\d+(x\d+)*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no shape such as 28x28")
+    return tuple(map(int, text.split("x")))
+
+
+def _matrix(text: str) -> Any:
+    try:
+        return files.read(text).X
+    except (OSError, InputError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "--lam1": {"dest": "lam1", "type": float, "help": "weight of r1, which makes coefficients 0 or small"},
+    "--lam2": {"dest": "lam2", "type": float, "help": "weight of r2, which joins coefficients"},
+    "--r1": {"dest": "r1", "choices": ("l1", "ridge"), "help": "graph-guided: r1 (default: ridge)"},
+    "--structure": {
+        "dest": "structure",
+        "type": _structure,
+        "help": "graph-guided: chain, knn, sics, the shape of a grid (28x28), or a file with an adjacency matrix",
+    },
+    "--shape": {"dest": "shape", "type": _shape, "help": "total-variation and low-rank: of the image, such as 28x28"},
+    "--F": {"dest": "F", "type": _matrix, "help": "generalized-lasso: a file with the matrix F (.npz or .mat)"},
+    "--order": {"dest": "order", "type": int, "help": "trend-filter: of the differences"},
+    "--class-weight": {"dest": "class_weight", "choices": ("balanced",), "help": "classes count the same in total"},
+    "--no-intercept": {"dest": "fit_intercept", "action": "store_false", "help": "predictions are <a, x>"},
+    "--solver": {"dest": "solver", "help": "see `spdpeg solvers` (default: auto)"},
+    "--tol": {"dest": "tol", "type": float, "help": "relative duality gap to reach"},
+    "--passes": {"dest": "max_passes", "type": float, "help": "budget: reads of all rows"},
+    "--seed": {"dest": "random_state", "type": int, "help": "same seed, same bits"},
+}

@@ -1,0 +1,68 @@
+"""`spdpeg predict`: what a model says about the rows of a data file."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+
+from .. import InputError, UnsupportedError, files
+from ..files.replacing import replacing
+from ..model_file import load_model
+from . import data_options, models
+from .output import add_json, plain, show
+
+if TYPE_CHECKING:
+    from . import Commands
+
+
+def add(commands: "Commands") -> None:
+    """Register the command."""
+    parser = commands.add_parser("predict", help="predict with a model")
+    parser.add_argument("model", metavar="MODEL", help="file written by `spdpeg fit`")
+    data_options.add(parser)
+    parser.add_argument("--proba", action="store_true", help="probabilities of the classes, which a header names")
+    parser.add_argument("-o", "--output", metavar="FILE", help="file to write to (default: standard output)")
+    add_json(parser)
+    parser.set_defaults(command=_predict)
+
+
+def _predict(args: argparse.Namespace, console: Console) -> None:
+    model = load_model(args.model)
+    if args.proba and not hasattr(model, "predict_proba"):
+        raise UnsupportedError(f"{type(model).__name__} has no probabilities. Leave --proba out.")
+    table = files.read(**data_options.reading(args), n_features=int(model.n_features_in_))
+    X = _in_order(model, table)
+    with models.told():
+        predictions = model.predict_proba(X) if args.proba else model.predict(X)
+        score = None if table.y is None else float(model.score(X, table.y))
+    if args.output is not None:
+        with replacing(args.output) as file:
+            file.writelines(f"{line}\n".encode() for line in _lines(model, predictions, args.proba))
+        show({"rows": len(predictions), "score": score, "written_to": args.output}, console, args.json)
+    elif args.json:
+        show({"rows": len(predictions), "score": score, "predictions": predictions.tolist()}, console, True)
+    else:
+        for line in _lines(model, predictions, args.proba):
+            console.out(line, highlight=False)
+
+
+def _lines(model: Any, predictions: np.ndarray, proba: bool) -> list[str]:
+    header = [",".join(map(plain, model.classes_.tolist()))] if proba else []
+    rows = predictions.tolist()
+    return header + [",".join(map(plain, row if proba else [row])) for row in rows]
+
+
+def _in_order(model: Any, table: files.Table) -> Any:
+    """The columns in the order of the model, found by name if both have names."""
+    # They are compared here, since an array has none and scikit-learn would warn of that.
+    names = vars(model).pop("feature_names_in_", None)
+    if names is None or table.names is None or table.names == names.tolist():
+        return table.X
+    missing = [name for name in names if name not in table.names]
+    if missing:
+        raise InputError(
+            f"The data have no column {missing[0]!r}, which the model was fitted with. Their columns are: "
+            f"{', '.join(table.names)}."
+        )
+    return table.X[:, [table.names.index(name) for name in names]]

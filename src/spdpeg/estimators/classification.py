@@ -1,0 +1,135 @@
+"""Classification: two classes as one problem, several as one problem each or all in one."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit, log_expit, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from .. import losses
+from ..errors import InputError
+from .base import Estimator, takes_chunks
+
+
+def _gives_probabilities(classifier: Any) -> bool:
+    return isinstance(classifier._loss(), losses.Logistic)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Classifier(ClassifierMixin, Estimator):
+    """Base of the classifiers.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the weights of the rows of a class; "balanced" gives all classes the same total.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    coef_ : array of shape (1, n_features), or (n_classes, n_features) for more than two classes
+    intercept_ : array of shape (1,) or (n_classes,)
+    """
+
+    class_weight: Any = None
+
+    def _loss(self) -> losses.Loss:
+        return losses.Logistic()
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to all rows, up to `tol`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Class labels of any kind.
+        sample_weight : array of shape (n_samples,), optional
+            Weight k equals k copies of a row; weight 0 drops it.
+        """
+        X, y, weights = self._checked(X, y, sample_weight, reset=True)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size < 2:
+            raise InputError(
+                f"y holds one class only, {self.classes_[0]!r} (rows of weight 0 do not count). "
+                "A classifier needs rows of at least two classes."
+            )
+        weights = self._class_weighted(codes, y, weights)
+        self.coef_, self.intercept_ = self._solve(X, self._targets(codes), weights)
+        return self
+
+    @available_if(takes_chunks)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go on with a chunk of rows, which is read once: SPDPEG on a stream, in constant memory.
+
+        The outcome is that of one run of SPDPEG over all chunks so far. It approaches the solution with the number of
+        rows and makes no claim to have reached it: `solver`, `tol` and `max_passes` are those of `fit`. Weights
+        multiply the losses of the rows as they are.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        classes : array, optional
+            All labels that will ever come; needed in the first call.
+        sample_weight : array of shape (n_samples,), optional
+        """
+        first = not hasattr(self, "classes_")
+        X, y, weights = self._checked(X, y, sample_weight, reset=first)
+        check_classification_targets(y)
+        if first and classes is None:
+            raise InputError("classes is missing. Name all labels that will come in the first call of partial_fit.")
+        known = self.classes_ if classes is None else np.unique(classes)
+        if not first and not np.array_equal(known, self.classes_):
+            raise InputError(f"classes is {known} where earlier calls had {self.classes_}. They must stay the same.")
+        self.classes_ = known
+        codes = np.searchsorted(known, y)
+        unknown = known[np.minimum(codes, known.size - 1)] != y
+        if np.any(unknown):
+            raise InputError(f"y holds the label {y[unknown][0]!r}, which is not in classes, {known}. Name it there.")
+        if isinstance(self.class_weight, str):
+            raise InputError(
+                f"class_weight is {self.class_weight!r}, which needs all rows. Give partial_fit a dict of weights."
+            )
+        self.coef_, self.intercept_ = self._learn(X, self._targets(codes), self._class_weighted(codes, y, weights))
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the rows: above 0 for the second of two classes; the largest wins among several."""
+        scores = self._scores(X)
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predicted classes of the rows of X."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, a column each; one-vs-rest probabilities are scaled to sum to 1."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return softmax(log_expit(scores), axis=1)
+
+    def _targets(self, codes: np.ndarray) -> list[np.ndarray]:
+        """Labels -1 and +1, for the second of two classes or for each of several against the rest."""
+        positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
+        return [np.where(codes == positive, 1.0, -1.0) for positive in positives]
+
+    def _class_weighted(self, codes: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+        """Weights of the rows, those of their classes included."""
+        if self.class_weight is None:
+            return weights
+        if self.class_weight == "balanced":
+            totals = np.bincount(codes, weights)
+            of_class = totals.sum() / (totals.size * totals)
+        else:
+            of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        of_row: np.ndarray = of_class[codes]
+        return of_row if weights is None else of_row * weights

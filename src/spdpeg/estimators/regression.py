@@ -1,0 +1,63 @@
+"""Regression: numbers from rows."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
+
+from .. import losses
+from .base import Estimator, takes_chunks
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Regressor(RegressorMixin, Estimator):
+    """Base of the regressors.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    """
+
+    def _loss(self) -> losses.Loss:
+        return losses.Squared()
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to all rows, up to `tol`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            Weight k equals k copies of a row; weight 0 drops it.
+        """
+        X, y, weights = self._checked(X, y, sample_weight, reset=True, y_numeric=True)
+        return self._set(*self._solve(X, [y.astype(np.float64)], weights))
+
+    @available_if(takes_chunks)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Go on with a chunk of rows, which is read once: SPDPEG on a stream, in constant memory.
+
+        The outcome is that of one run of SPDPEG over all chunks so far. It approaches the solution with the number of
+        rows and makes no claim to have reached it: `solver`, `tol` and `max_passes` are those of `fit`. Weights
+        multiply the losses of the rows as they are.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+        """
+        X, y, weights = self._checked(X, y, sample_weight, reset=not hasattr(self, "coef_"), y_numeric=True)
+        return self._set(*self._learn(X, [y.astype(np.float64)], weights))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predicted numbers for the rows of X."""
+        return self._scores(X)
+
+    def _set(self, coef: np.ndarray, intercept: np.ndarray) -> Self:
+        self.coef_, self.intercept_ = coef[0], float(intercept[0])
+        return self

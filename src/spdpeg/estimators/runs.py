@@ -1,0 +1,71 @@
+"""Where a run starts, and how one goes on chunk by chunk."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data import Stream
+from ..problem import Problem
+from ..result import Result
+from ..solvers import solve
+from ..state import State
+
+_ROWS_PER_STEP = 2
+"""SPDPEG takes two gradients a step, each from a row of its own."""
+
+
+class Start(NamedTuple):
+    """Coefficients, intercept and multipliers to begin with."""
+
+    coef: np.ndarray
+    intercept: Any = 0.0
+    dual: np.ndarray | None = None
+
+    def arguments(self, problem: Problem) -> dict[str, Any]:
+        """For `solve`."""
+        return {"x0": problem.join(self.coef, self.intercept)}
+
+
+@dataclass
+class Learner:
+    """SPDPEG on rows that arrive in chunks: ends where one run over all of them would, and keeps none of them.
+
+    Attributes
+    ----------
+    seed : int
+    start : Start
+    intercept : bool or float
+        Whether there is one; after the first chunk, the value of the constant column that stands for it.
+    state : State or None
+    waiting : tuple or None
+        The last row, as long as it has no partner to make a step with.
+    """
+
+    seed: int
+    start: Start
+    intercept: bool | float
+    state: State | None = None
+    waiting: tuple[Any, np.ndarray, np.ndarray | None] | None = None
+
+    def learn(
+        self, X: Any, labels: np.ndarray, weights: np.ndarray | None, terms: dict[str, Any]
+    ) -> tuple[Problem, Result] | None:
+        """Take the steps that this chunk allows; None if there is no pair of rows yet."""
+        chunk = (X, labels, weights)
+        chunks = [chunk] if self.waiting is None else [self.waiting, chunk]
+        rows = sum(len(part[1]) for part in chunks)
+        self.waiting = None
+        if rows % _ROWS_PER_STEP:
+            # A copy, so that the chunk itself can go.
+            self.waiting = (X[-1:].copy(), labels[-1:].copy(), None if weights is None else weights[-1:].copy())
+        if rows < _ROWS_PER_STEP:
+            return None
+        stream = Stream(chunks, classes=(-1.0, 1.0) if terms["loss"].binary else None)
+        problem = Problem(stream, **terms, intercept=self.intercept)
+        resumed = {"state": self.state} if self.state is not None else self.start.arguments(problem)
+        result = solve(problem, "spdpeg", max_passes=1, seed=self.seed, **resumed)
+        self.state = result.state
+        if self.intercept is True:
+            self.intercept = problem.bias
+        return problem, result

@@ -1,0 +1,97 @@
+"""`structure=` of the graph models: how features hang together, in any of the ways users have it."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import graphs
+from ..errors import InputError
+from ..operators import FirstDifference, GraphDifference, GridDifference, Operator
+
+_NAMES = ("chain", "knn", "sics")
+_NEIGHBOURS = 5
+
+
+def resolve(structure: Any, X: Any, weights: np.ndarray | None, names: Any = None) -> Operator:
+    """F for the features, the columns of X.
+
+    Parameters
+    ----------
+    structure : str, tuple, sparse matrix, array, networkx graph or Operator
+        "chain", neighbouring columns; "knn", each column and the 5 with the most similar direction; "sics", columns
+        that depend on each other given all others; the shape of a grid; a symmetric sparse adjacency matrix of weights;
+        pairs (i, j) or triples (i, j, weight) of column numbers; a networkx graph whose nodes are the names of the
+        columns, or their numbers; F itself as an operator.
+    X : array or CSR matrix
+        "knn" and "sics" learn from it.
+    weights : array, optional
+        Of the rows of X.
+    names : array, optional
+        Of the columns.
+    """
+    if isinstance(structure, Operator):
+        return structure
+    if isinstance(structure, str):
+        return _named(structure, X, weights)
+    if sp.issparse(structure):
+        return GraphDifference.from_adjacency(structure)
+    if hasattr(structure, "nodes") and hasattr(structure, "edges"):
+        return graphs.from_networkx(structure, nodes=_nodes(structure, names, X.shape[1]))
+    if isinstance(structure, tuple) and structure and all(isinstance(n, int | np.integer) for n in structure):
+        return GridDifference(structure)
+    return _from_edges(structure)
+
+
+def _named(structure: str, X: Any, weights: np.ndarray | None) -> Operator:
+    if structure not in _NAMES:
+        raise InputError(
+            f"structure is {structure!r}. Choose one of {', '.join(_NAMES)}, or give a grid shape, a sparse adjacency "
+            "matrix, edges, a networkx graph or an operator."
+        )
+    if structure == "chain":
+        return FirstDifference()
+    if X.shape[0] < 2:
+        raise InputError(f"structure is {structure!r} and X has 1 sample. Give more rows to learn a graph from.")
+    if X.shape[1] == 1:
+        return FirstDifference()  # no edges
+    if structure == "knn":
+        rows = X if weights is None else sp.diags_array(np.sqrt(weights)) @ X
+        return graphs.knn(rows, min(_NEIGHBOURS, X.shape[1] - 1))
+    return graphs.sics(X if weights is None else _weighted(X, weights), standardize=True).operator()
+
+
+def _weighted(X: Any, weights: np.ndarray) -> np.ndarray:
+    """Rows whose covariance is that of X with weights: centred, scaled, and mirrored so that their mean stays 0."""
+    share = weights / weights.sum()
+    dense = X.toarray() if sp.issparse(X) else X
+    rows = np.sqrt(share * weights.size)[:, None] * (dense - share @ dense)
+    return np.concatenate([rows, -rows])
+
+
+def _nodes(graph: Any, names: Any, n_features: int) -> list[Any]:
+    """The nodes in the order of the columns: by name if they bear the columns' names, by number otherwise."""
+    for nodes in ([] if names is None else list(names), list(range(n_features))):
+        if nodes and set(graph.nodes) == set(nodes):
+            return nodes
+    raise InputError(
+        f"The nodes of the graph are not the {n_features} columns of X, by name or by number from 0. "
+        "Relabel them with networkx.relabel_nodes, and add the columns that have no edge as nodes."
+    )
+
+
+def _from_edges(structure: Any) -> Operator:
+    try:
+        table = np.asarray(structure, dtype=float)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.ndim != 2 or table.shape[1] not in (2, 3):
+        raise InputError(
+            f"structure is a {type(structure).__name__} that is no list of edges. Give pairs (i, j) or triples "
+            "(i, j, weight) of column numbers; wrap a dense adjacency matrix in scipy.sparse.csr_array, a dense F in "
+            "operators.Matrix."
+        )
+    ends = table[:, :2].astype(np.int64)
+    if not np.array_equal(ends, table[:, :2]):
+        raise InputError("The edges of structure hold ends that are not whole numbers. Give the numbers of columns.")
+    return GraphDifference(ends, table[:, 2] if table.shape[1] == 3 else None)

@@ -1,0 +1,156 @@
+"""Fitted estimators on disk: one archive of a JSON header and plain arrays, safe to load from anywhere.
+
+docs/model_format.md describes the format.
+"""
+
+import hashlib
+import io
+import json
+import os
+import struct
+import zipfile
+import zlib
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .. import estimators
+from ..errors import InputError, UnsupportedError
+from ..files.replacing import replacing
+from .values import Arrays, decode, encode
+
+__all__ = ["is_model", "load_model", "read_header", "save_model"]
+
+_FORMAT = "spdpeg model"
+_VERSION = 1
+"""Raised when files of the new form cannot be read by older versions of the package."""
+
+_HEADER = "header.json"
+_SECTIONS = {"format", "version", "spdpeg", "class", "parameters", "attributes", "sha256"}
+
+_DAMAGE = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What reading a damaged archive raises, by where the damage is."""
+
+
+def save_model(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to one file; an existing file is replaced only once the new one is complete.
+
+    Kept are the parameters and the attributes whose names end in an underscore. What `partial_fit` needs to go on is
+    not.
+    """
+    if type(estimator).__name__ not in estimators.__all__:
+        raise InputError(f"{estimator!r} is not an estimator of spdpeg. Save it with the tools of its own library.")
+    check_is_fitted(estimator)
+    arrays: Arrays = {}
+    fitted = {name: value for name, value in vars(estimator).items() if _is_fitted_name(name)}
+    header: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "spdpeg": version("spdpeg"),
+        "class": type(estimator).__name__,
+        "parameters": _encoded(estimator.get_params(deep=False), arrays),
+        "attributes": _encoded(fitted, arrays),
+    }
+    members = {f"{name}.npy": _npy(array) for name, array in arrays.items()}
+    header["sha256"] = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
+    members[_HEADER] = json.dumps(header, indent=1, allow_nan=False).encode()
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(members, key=lambda name: (name != _HEADER, name)):
+            # A fixed date, so that the same model gives the same bytes.
+            archive.writestr(zipfile.ZipInfo(name), members[name], zipfile.ZIP_DEFLATED)
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Read what `save_model` wrote; no code is run from the file."""
+    header, members = _read(path)
+    cls = getattr(estimators, header["class"]) if header["class"] in estimators.__all__ else None
+    if cls is None:
+        raise InputError(
+            f"{os.fspath(path)} holds a {header['class']}, which this version of spdpeg does not have. "
+            f"It was written by spdpeg {header['spdpeg']}; install that or a newer one."
+        )
+    try:
+        arrays = {
+            name.removesuffix(".npy"): np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+            for name, content in members.items()
+        }
+        model = cls(**{name: decode(value, arrays) for name, value in header["parameters"].items()})
+        for name, value in header["attributes"].items():
+            if not _is_fitted_name(name):
+                raise InputError(f"{name!r} is no fitted attribute")
+            setattr(model, name, decode(value, arrays))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"{os.fspath(path)}, written by spdpeg {header['spdpeg']}, cannot be read by spdpeg {version('spdpeg')} "
+            f"({error}). Install the version that wrote it, or fit the model anew."
+        ) from None
+    return model
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a model file says about itself, arrays left out: class, parameters, attributes and versions."""
+    return _read(path)[0]
+
+
+def is_model(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a model, sound or not, rather than data."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _HEADER in archive.namelist()
+    except zipfile.BadZipFile:
+        return False
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The header and the arrays as they are stored, all checked."""
+    with open(path, "rb") as file:
+        content = io.BytesIO(file.read())
+    try:
+        with zipfile.ZipFile(content) as archive:
+            header = json.loads(archive.read(_HEADER))
+            if header["format"] != _FORMAT or not header.keys() >= _SECTIONS:
+                raise InputError("the header is not that of a model")
+            if header["version"] > _VERSION:
+                raise UnsupportedError(
+                    f"{os.fspath(path)} is a model of format {header['version']}, written by spdpeg "
+                    f"{header['spdpeg']}; this is spdpeg {version('spdpeg')}, which reads formats up to {_VERSION}. "
+                    "Install a newer spdpeg."
+                )
+            members = {name: archive.read(name) for name in header["sha256"]}
+        for name, member in members.items():
+            if hashlib.sha256(member).hexdigest() != header["sha256"][name]:
+                raise InputError(f"{name} does not match its checksum")
+    except UnsupportedError:
+        raise
+    except _DAMAGE as error:
+        raise InputError(
+            f"{os.fspath(path)} is not a model of spdpeg or is damaged ({error}). Copy it again, or fit the model anew."
+        ) from None
+    return header, members
+
+
+def _encoded(values: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    return {name: encode(value, name, arrays) for name, value in values.items()}
+
+
+def _is_fitted_name(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")
+
+
+def _npy(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+    return file.getvalue()

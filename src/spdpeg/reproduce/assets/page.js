@@ -1,0 +1,208 @@
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const find = (id) => document.getElementById(id);
+const AXES = { seconds: "seconds", passes: "passes over the data" };
+const STAGES = { end: "at the end of the reference's run", early: "after its first pass" };
+const state = { task: "", set: "", metric: "objective", axis: "seconds", stage: "end" };
+const hidden = new Set();
+
+function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+const metrics = (task) => ({
+  objective: "objective",
+  excess: "objective above the optimum",
+  test_loss: "test loss",
+  score: data.tasks[task].score === "accuracy" ? "accuracy on the test part" : "R² on the test part",
+});
+const short = (value) => (value === null ? "–" : String(Number(value.toPrecision(5))));
+const duration = (seconds) => (seconds < 0.1 ? `${short(1000 * seconds)} ms` : `${Number(seconds.toPrecision(3))} s`);
+const place = (axis, at) => (axis === "seconds" ? duration(at) : `${short(at)} passes`);
+const cell = () => `${state.task}/${state.set}`;
+const methods = () => data.tasks[state.task].methods;
+
+function radios(id, choices) {
+  const group = find(id);
+  group.replaceChildren(group.querySelector("legend"));
+  for (const [value, label] of Object.entries(choices)) {
+    const input = make("input", { type: "radio", name: id, value, checked: state[id] === value });
+    input.addEventListener("change", () => choose(id, value));
+    group.append(make("label", { className: "choice" }, input, make("span", {}, label)));
+  }
+}
+
+function choose(what, value) {
+  state[what] = value;
+  render();
+}
+
+function controls() {
+  radios("task", Object.fromEntries(Object.entries(data.tasks).map(([name, task]) => [name, task.title])));
+  radios("metric", metrics(state.task));
+  radios("axis", { seconds: "time", passes: "passes" });
+  radios("stage", STAGES);
+  const sets = data.tasks[state.task].sets;
+  find("set").replaceChildren(...sets.map((name) => make("option", { value: name, selected: name === state.set }, name)));
+  const list = Object.entries(methods()).map(([name, method]) => {
+    const present = name in data.curves[cell()];
+    const input = make("input", { type: "checkbox", value: name, checked: present && !hidden.has(name), disabled: !present });
+    input.addEventListener("change", () => {
+      hidden[input.checked ? "delete" : "add"](name);
+      draw();
+    });
+    const swatch = make("span", { className: `swatch ${method.dash}` });
+    swatch.style.borderTopColor = method.color;
+    const label = make("label", { className: present ? "choice" : "choice absent" }, input, swatch, make("span", {}, method.label));
+    if (!present) label.title = data.skipped.find((s) => s.task === state.task && s.set === state.set && s.method === name)?.why ?? "";
+    return label;
+  });
+  find("method-list").replaceChildren(...list);
+}
+
+function shown() {
+  return Object.entries(data.curves[cell()]).filter(([name, curve]) => !hidden.has(name) && curve.passes.length > 1);
+}
+
+function traces() {
+  const lines = [];
+  for (const [name, curve] of shown()) {
+    const { label, color, dash } = methods()[name];
+    // The start lies at zero, where a logarithmic axis has no place.
+    const x = curve[state.axis].slice(1);
+    const [mean, low, high] = curve[state.metric].map((row) => row.slice(1));
+    if (find("range").checked) {
+      const band = { x, mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false };
+      lines.push({ ...band, y: low }, { ...band, y: high, fill: "tonexty", fillcolor: `${color}22` });
+    }
+    lines.push({
+      x, y: mean, name: label, mode: "lines+markers", line: { color, dash, width: 2 }, marker: { color, size: 4 },
+      customdata: x.map((_, i) => [curve.passes[i + 1], curve.seconds[i + 1], low[i], high[i]]),
+      hovertemplate: `<b>${label}</b><br>%{y:.6g}  (%{customdata[2]:.5g} to %{customdata[3]:.5g})<br>` +
+        "%{customdata[0]:.4g} passes, %{customdata[1]:.4g} s<extra></extra>",
+    });
+  }
+  return lines;
+}
+
+function limits() {
+  if (state.metric === "score" || state.metric === "excess") return undefined;
+  const curves = shown().map(([, curve]) => curve[state.metric]);
+  if (!curves.length) return undefined;
+  const best = data.optima[cell()][state.metric];
+  const low = Math.min(best, ...curves.flatMap((c) => c[1].slice(1)).filter((v) => v !== null));
+  const high = Math.min(1.3 * curves[0][0][0], Math.max(...curves.flatMap((c) => c[2].slice(1)).filter((v) => v !== null)));
+  return [low - 0.04 * (high - low), high + 0.04 * (high - low)];
+}
+
+function layout() {
+  const style = getComputedStyle(document.documentElement);
+  const color = (name) => style.getPropertyValue(name).trim();
+  const axis = { gridcolor: color("--line"), linecolor: color("--line"), zeroline: false, automargin: true };
+  const best = data.optima[cell()][state.metric];
+  const line = best === undefined ? [] : [{
+    type: "line", xref: "paper", x0: 0, x1: 1, y0: best, y1: best, line: { color: color("--ink"), width: 1, dash: "dot" },
+    label: { text: "optimum", textposition: "start", font: { size: 11, color: color("--quiet") }, padding: 2 },
+  }];
+  return {
+    paper_bgcolor: color("--card"), plot_bgcolor: color("--card"), showlegend: false, hovermode: "closest",
+    font: { color: color("--ink"), family: "system-ui, sans-serif", size: 13 }, margin: { l: 60, r: 16, t: 16, b: 50 },
+    xaxis: { ...axis, type: "log", title: { text: AXES[state.axis] }, exponentformat: "power" },
+    yaxis: { ...axis, type: state.metric === "excess" ? "log" : "linear", title: { text: metrics(state.task)[state.metric] },
+      range: limits(), exponentformat: "power" },
+    shapes: line, hoverlabel: { bgcolor: color("--card"), bordercolor: color("--line"), font: { color: color("--ink") } },
+  };
+}
+
+function draw() {
+  Plotly.react("plot", traces(), layout(), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d"] });
+}
+
+function caption() {
+  const optimum = data.optima[cell()];
+  const rounds = data.settings.study.rounds;
+  const start = `${data.tasks[state.task].title} on ${state.set}: ${metrics(state.task)[state.metric]} against ${AXES[state.axis]}, ` +
+    `mean of ${rounds} ${rounds === 1 ? "round" : "rounds"}.`;
+  const proof = state.metric === "excess"
+    ? "Measured from the lower bound that the certificate of the optimum proves."
+    : `The dotted line is the optimum (${short(optimum[state.metric])}), found by ${optimum.solver}` +
+      (optimum.gap > 0 ? ` with a relative duality gap of at most ${Number(optimum.gap.toPrecision(2))}.` : ".");
+  find("caption").textContent = `${start} ${proof}`;
+  find("plot").setAttribute("aria-label", start);
+}
+
+function ranking() {
+  const metric = state.metric === "excess" ? "objective" : state.metric;
+  const table = data.standings[`${cell()}/${metric}/${state.axis}/${state.stage}`];
+  const equal = state.axis === "seconds" ? "equal time" : "equal passes";
+  find("ranking-title").textContent = `Ranking by ${metrics(state.task)[metric]} at ${equal}: ${place(state.axis, table.at)}`;
+  const head = ["place", "method", "mean", "± over rounds", "p against the first"].map((text) => make("th", { scope: "col" }, text));
+  const rows = table.rows.map(([rank, name, mean, spread, p]) => {
+    const cells = rank === null
+      ? ["–", methods()[name].label, "not there yet", "", ""]
+      : [rank, methods()[name].label, short(mean), spread === null ? "–" : Number(spread.toPrecision(2)), p === null ? "" : p < 0.001 ? "< 0.001" : p.toFixed(3)];
+    return make("tr", {}, ...cells.map((text) => make("td", {}, String(text))));
+  });
+  find("ranking").replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+  find("ranking-note").textContent = `p: paired t-test over the rounds, corrected for the rows that training parts share; ` +
+    `below ${data.level} a difference is more than chance. "Not there yet": the method did not do as many passes in the time it had, or diverged.`;
+}
+
+function render() {
+  const sets = data.tasks[state.task].sets;
+  if (!sets.includes(state.set)) state.set = sets[0];
+  const focus = document.activeElement;
+  const restore = focus && focus.name ? `input[name="${focus.name}"]:checked` : null;
+  controls();
+  if (restore) document.querySelector(restore)?.focus();
+  draw();
+  caption();
+  ranking();
+  history.replaceState(null, "", "#" + new URLSearchParams(state));
+}
+
+function claims() {
+  find("verdict").hidden = data.claims.length === 0;
+  for (const claim of data.claims) {
+    find("claims").append(make("article", { className: `claim ${claim.outcome}` },
+      make("div", { className: "head" }, make("span", { className: "outcome" }, claim.outcome), make("span", {}, data.tasks[claim.task].title)),
+      make("blockquote", {}, `“${claim.sentence}”`), make("p", { className: "evidence" }, `${claim.method}: ${claim.evidence}.`),
+      make("p", {}, claim.reading)));
+  }
+}
+
+function facts(value) {
+  if (value === null || typeof value !== "object") return document.createTextNode(value === null ? "–" : String(value));
+  if (Array.isArray(value)) return document.createTextNode(value.map((item) => (typeof item === "object" ? JSON.stringify(item) : item)).join("  "));
+  const rows = Object.entries(value).map(([name, item]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, facts(item))));
+  return make("table", {}, make("tbody", {}, ...rows));
+}
+
+function background() {
+  const { study, machine, versions, finished } = data.settings;
+  const count = new Set(Object.values(data.tasks).flatMap((task) => Object.keys(task.methods))).size;
+  find("summary").textContent = `${count} methods on ${Object.keys(data.sets).join(", ")}; ${study.rounds} of ${study.folds} folds, ` +
+    `spdpeg ${versions.spdpeg}, ${machine.processor}, ${finished.slice(0, 10)}.`;
+  for (const task of Object.values(data.tasks)) find("descriptions").append(make("dt", {}, task.title), make("dd", {}, task.formula));
+  for (const [name, text] of Object.entries(data.sets)) find("descriptions").append(make("dt", {}, name), make("dd", {}, text));
+  for (const s of data.skipped) find("skipped").append(make("p", { className: "note" }, `${s.method} on ${s.set}, ${s.task}: left out. ${s.why}`));
+  for (const [name, part] of Object.entries(data.settings)) {
+    find("settings").append(make("details", {}, make("summary", {}, name), facts(part)));
+  }
+}
+
+for (const [key, value] of new URLSearchParams(location.hash.slice(1))) if (key in state) state[key] = value;
+if (!(state.task in data.tasks)) state.task = Object.keys(data.tasks)[0];
+if (!(state.metric in metrics(state.task))) state.metric = "objective";
+if (!(state.axis in AXES)) state.axis = "seconds";
+if (!(state.stage in STAGES)) state.stage = "end";
+find("set").addEventListener("change", (event) => choose("set", event.target.value));
+find("range").addEventListener("change", draw);
+find("all").addEventListener("click", () => { hidden.clear(); render(); });
+find("none").addEventListener("click", () => { Object.keys(methods()).forEach((name) => hidden.add(name)); render(); });
+for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", draw);
+claims();
+background();
+render();

@@ -1,0 +1,79 @@
+"""The paper's figures: objective, test loss and accuracy in three rows, a column for each data set."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from .palette import looks
+from .results import METRICS, Results
+
+AXES = {"seconds": "seconds", "passes": "passes over the data"}
+_TITLES = {"objective": "objective value", "test_loss": "test loss"}
+_LINES = {"solid": "-", "dash": "--", "dot": ":"}
+_HEADROOM = 1.3
+"""Curves that shoot above the start are cut off at this many times its value."""
+
+
+def require() -> None:
+    """Refuse before anything is computed if the figures could not be drawn."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise UnsupportedError("The figures need matplotlib. Run: pip install 'spdpeg[report]'.") from None
+
+
+def draw(results: Results, directory: Path) -> list[Path]:
+    """A PNG and an SVG for each task and axis."""
+    from matplotlib.figure import Figure
+
+    directory.mkdir(exist_ok=True)
+    written = []
+    for task in results.study.tasks:
+        sets = [data for of, data in results.pace if of == task]
+        for axis in AXES if sets else ():
+            figure = Figure(figsize=(0.6 + 3.1 * len(sets), 8.2), layout="constrained")
+            _fill(figure, results, task, sets, axis)
+            for suffix in ("png", "svg"):
+                written.append(directory / f"{task}_{axis}.{suffix}")
+                figure.savefig(written[-1], dpi=120)
+    return written
+
+
+def _fill(figure: Any, results: Results, task: str, sets: list[str], axis: str) -> None:
+    panels = figure.subplots(len(METRICS), len(sets), squeeze=False, sharex="col")
+    for column, data in enumerate(sets):
+        panels[0, column].set_title(data)
+        panels[-1, column].set_xlabel(AXES[axis])
+        for row, metric in enumerate(METRICS):
+            _panel(panels[row, column], results, task, data, axis, metric)
+    for row, metric in enumerate(METRICS):
+        panels[row, 0].set_ylabel(_TITLES.get(metric, results.score_name(task)))
+    lines = {line.get_label(): line for panel in panels.flat for line in panel.get_lines()}
+    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=min(6, 2 * len(sets)), frameon=False)
+    figure.suptitle(results.study.tasks[task].title)
+
+
+def _panel(panel: Any, results: Results, task: str, data: str, axis: str, metric: str) -> None:
+    methods = results.study.methods[task]
+    tops, bottoms = [], []
+    for name, look in looks(methods).items():
+        mean = results.mean(task, data, name)
+        if mean is None or mean.passes.size < 2:
+            continue
+        x = getattr(mean, axis)[1:]
+        middle, low, high = mean.metrics[metric][:, 1:]
+        panel.plot(x, middle, _LINES[look.dash], color=look.color, label=methods[name].label, linewidth=1.4)
+        panel.fill_between(x, low, high, color=look.color, alpha=0.1, linewidth=0)
+        tops.append(high.max())
+        bottoms.append(low.min())
+        start = mean.metrics[metric][0, 0]
+    best = float(np.mean([getattr(o, metric) for o in results.optimum(task, data)]))
+    panel.axhline(best, color="black", linewidth=0.8, linestyle=(0, (1, 3)), label="optimum")
+    panel.set_xscale("log")
+    panel.grid(alpha=0.25)
+    if metric != "score" and tops:
+        bottom = min(*bottoms, best)
+        top = min(max(tops), _HEADROOM * start)
+        panel.set_ylim(bottom - 0.04 * (top - bottom), top + 0.04 * (top - bottom))

@@ -1,0 +1,219 @@
+"""What a study found: curves, optima and how they came about, as objects and as files."""
+
+import csv
+import io
+import json
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import __version__
+from ..files.replacing import replacing
+from .measure import COLUMNS, OPTIMUM_TOLERANCE
+from .protocol import FOLDS, Study
+from .runner import Job, Parts, chosen, curves
+
+METRICS = ("objective", "test_loss", "score")
+LOWER_IS_BETTER = {"objective": True, "test_loss": True, "score": False}
+
+_REACHED = 0.98
+"""A method whose steps read many rows may stop that short of a round number of passes."""
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "plotly", "matplotlib")
+
+
+class Curve(NamedTuple):
+    """One method on one round."""
+
+    task: str
+    data: str
+    method: str
+    fold: int
+    parameters: dict[str, Any]
+    status: str
+    columns: dict[str, np.ndarray]
+
+    def at(self, axis: str, place: float, metric: str) -> float:
+        """The metric at a number of passes or seconds, NaN where the curve did not get that far.
+
+        Between two records it is taken to be linear in the logarithm of the axis; before the first one, to be that of
+        the start.
+        """
+        x, values = self.columns[axis], self.columns[metric]
+        if self.status != "complete" or x[-1] < _REACHED * place:
+            return np.nan
+        if x.size == 1 or place < x[1]:
+            return float(values[0])
+        return float(np.interp(np.log(place), np.log(x[1:]), values[1:]))
+
+
+class Optimum(NamedTuple):
+    """The certified best of one round; `bound` is the lower bound that proves it, or the objective without one."""
+
+    task: str
+    data: str
+    fold: int
+    solver: str
+    objective: float
+    bound: float
+    test_loss: float
+    score: float
+
+
+class Mean(NamedTuple):
+    """A method's curve over all rounds."""
+
+    passes: np.ndarray
+    seconds: np.ndarray
+    metrics: dict[str, np.ndarray]
+    """Mean, smallest and largest value at each record."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that figures, verdict and page are made from."""
+
+    study: Study
+    curves: list[Curve]
+    optima: list[Optimum]
+    skipped: dict[tuple[str, str, str], str]
+    """Reasons, by task, set and method."""
+    pace: dict[tuple[str, str], tuple[float, float]]
+    """Passes and seconds, by task and set, at which methods are compared."""
+    settings: dict[str, Any]
+
+    def rounds(self, task: str, data: str, method: str) -> list[Curve]:
+        """The curves of one method, one for each round."""
+        return [c for c in self.curves if (c.task, c.data, c.method) == (task, data, method)]
+
+    def optimum(self, task: str, data: str) -> list[Optimum]:
+        """The certified best, one for each round."""
+        return [o for o in self.optima if (o.task, o.data) == (task, data)]
+
+    def mean(self, task: str, data: str, method: str) -> Mean | None:
+        """Mean and range over the rounds at the records that all of them have; None if the method was skipped.
+
+        "excess" is the objective above the lower bound of the round.
+        """
+        rounds = self.rounds(task, data, method)
+        if not rounds:
+            return None
+        length = min(curve.columns["passes"].size for curve in rounds)
+        stacked = {name: np.array([curve.columns[name][:length] for curve in rounds]) for name in COLUMNS}
+        bounds = {o.fold: o.bound for o in self.optimum(task, data)}
+        stacked["excess"] = stacked["objective"] - np.array([[bounds[curve.fold]] for curve in rounds])
+        ranges = {name: np.array([v.mean(0), v.min(0), v.max(0)]) for name, v in stacked.items()}
+        return Mean(ranges["passes"][0], ranges["seconds"][0], {name: ranges[name] for name in (*METRICS, "excess")})
+
+    def score_name(self, task: str) -> str:
+        """What the third metric is."""
+        return "accuracy" if self.study.tasks[task].loss.binary else "R^2"
+
+
+def collect(study: Study, parts: Parts) -> Results:
+    """Read the finished pieces."""
+    found, skipped, pace = [], {}, {}
+    for job in curves(study):
+        part = parts.read(job)
+        if "skipped" in part:
+            skipped[job.task, job.data, job.method] = part["skipped"]
+            continue
+        columns = {name: np.array(part[name], dtype=float) for name in COLUMNS}
+        found.append(Curve(*job[1:4], job.folds[0], part["parameters"], part["status"], columns))
+    optima = []
+    for task, data in sorted({(job.task, job.data) for job in curves(study)}):
+        reference = parts.read(Job("pace", task, data, study.reference(task).name, (0,)))
+        pace[task, data] = (reference["passes"], reference["seconds"])
+        for fold in range(study.rounds):
+            part = parts.read(Job("optimum", task, data, "", (fold,)))
+            bound = part.pop("bound")
+            optima.append(Optimum(task, data, fold, bound=part["objective"] if bound is None else bound, **part))
+    return Results(study, found, optima, skipped, pace, _settings(study, parts))
+
+
+def write(results: Results, directory: Path) -> None:
+    """curves.csv, optima.csv and settings.json."""
+    rows: list[Sequence[Any]] = []
+    for curve in results.curves:
+        points = zip(*(curve.columns[name].tolist() for name in COLUMNS), strict=True)
+        rows += ((curve.task, curve.data, curve.method, curve.fold, *point) for point in points)
+    write_table(directory / "curves.csv", ("task", "set", "method", "round", *COLUMNS), rows)
+    write_table(directory / "optima.csv", ("task", "set", "round", *Optimum._fields[3:]), results.optima)
+    with replacing(directory / "settings.json") as file:
+        file.write((json.dumps(results.settings, indent=1) + "\n").encode())
+
+
+def write_table(path: Path, header: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A CSV file; numbers with all their digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    with replacing(path) as file:
+        file.write(text.getvalue().encode())
+
+
+def _settings(study: Study, parts: Parts) -> dict[str, Any]:
+    return {
+        "study": {
+            "title": study.title,
+            "rounds": study.rounds,
+            "folds": FOLDS,
+            "passes": study.passes,
+            "most seconds of a curve": study.seconds,
+            "seed": study.seed,
+            "tolerance of the optima": OPTIMUM_TOLERANCE,
+        },
+        "tasks": {name: str(task) for name, task in study.tasks.items()},
+        "sets": {name: data.description for name, data in study.data.items()},
+        "methods": {
+            task: {
+                name: {"solver": method.solver, "parameters": method.parameters, "candidates": len(method.grid)}
+                for name, method in methods.items()
+            }
+            for task, methods in study.methods.items()
+        },
+        "chosen by cross-validation": _choices(study, parts),
+        "versions": {"spdpeg": __version__, "python": platform.python_version()}
+        | {library: _version(library) for library in _LIBRARIES},
+        "machine": {
+            "system": platform.platform(),
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+            "load at the end": os.getloadavg() if hasattr(os, "getloadavg") else None,
+        },
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _choices(study: Study, parts: Parts) -> dict[str, dict[str, Any]]:
+    """The chosen entry of each grid, round by round; rho and kappa are multiples of the solver's own."""
+    choices: dict[str, dict[str, Any]] = {}
+    for job in curves(study):
+        if study.methods[job.task][job.method].grid:
+            cell = choices.setdefault(f"{job.task}/{job.data}", {})
+            cell.setdefault(job.method, []).append(chosen(study, parts, job))
+    return choices
+
+
+def _version(library: str) -> str | None:
+    try:
+        return version(library)
+    except ImportError:
+        return None
+
+
+def _processor() -> str:
+    """The name on the chip, where the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())

@@ -1,0 +1,204 @@
+"""Running a study: every piece of work in its own file, so that what is finished is never done again."""
+
+import concurrent.futures as futures
+import hashlib
+import json
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import SpdpegError, __version__
+from ..files.replacing import replacing
+from . import measure
+from .protocol import Study
+
+Report = Callable[[str, int, int], None]
+"""Called with the name of a stage, how many of its pieces are finished, and how many there are."""
+
+
+class Job(NamedTuple):
+    """A piece of work; `folds` are those left out of the training."""
+
+    kind: str
+    task: str
+    data: str
+    method: str
+    folds: tuple[int, ...]
+
+
+class Parts:
+    """The files of finished pieces. A name holds a digest of all that decides the content."""
+
+    def __init__(self, study: Study, directory: Path) -> None:
+        self._study = study
+        self._directory = directory
+        self._problems = {(task, data): _digest(study, task, data) for task in study.tasks for data in study.data}
+        directory.mkdir(parents=True, exist_ok=True)
+
+    def path(self, job: Job) -> Path:
+        """Where the piece is, or will be."""
+        study, methods = self._study, self._study.methods[job.task]
+        decisive = [
+            __version__,
+            job,
+            self._problems[job.task, job.data],
+            repr(methods.get(job.method)),
+            study.reference(job.task).name,
+            study.passes,
+            study.seconds,
+            study.seed,
+        ]
+        digest = hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:12]
+        folds = "-".join(map(str, job.folds))
+        return self._directory / f"{job.kind}_{job.task}_{job.data}_{job.method}_{folds}_{digest}.json"
+
+    def read(self, job: Job) -> dict[str, Any]:
+        """A finished piece."""
+        part: dict[str, Any] = json.loads(self.path(job).read_text(encoding="utf-8"))
+        return part
+
+    def missing(self, jobs: list[Job]) -> list[Job]:
+        """Those not finished yet."""
+        return [job for job in jobs if not self.path(job).exists()]
+
+
+def _digest(study: Study, task: str, data: str) -> str:
+    """Of the numbers that make up a problem; an operator's matrix, since objects change when they are used."""
+    import joblib  # type: ignore[import-untyped]
+
+    form, source = study.tasks[task], study.data[data]
+    F = form.operator(source).bind(source.X.shape[1]).matrix().tocsr()
+    terms = [(type(term).__name__, term.get_params()) for term in (form.loss, form.r1, form.r2)]
+    digest: str = joblib.hash([source.X, source.y, F.shape, F.data, F.indices, F.indptr, terms])
+    return digest
+
+
+def preparations(study: Study) -> list[Job]:
+    """What the curves need: the pace of each task and set, optima, and the scores of the grids."""
+    cells = [(task, data) for task in study.tasks for data in study.data if study.methods[task]]
+    paces = [Job("pace", task, data, study.reference(task).name, (0,)) for task, data in cells]
+    optima = [Job("optimum", task, data, "", (fold,)) for fold in range(study.rounds) for task, data in cells]
+    tuning = [
+        Job("scores", task, data, method.name, pair)
+        for pair in measure.pairs(study.rounds)
+        for task, data in cells
+        for method in study.methods[task].values()
+        if method.grid
+    ]
+    return [*paces, *tuning, *optima]
+
+
+def curves(study: Study) -> list[Job]:
+    """Round after round, so that the time left can be told from the first."""
+    return [
+        Job("curve", task, data, method, (fold,))
+        for fold in range(study.rounds)
+        for task in study.tasks
+        for data in study.data
+        for method in study.methods[task]
+    ]
+
+
+def run(study: Study, directory: Path, jobs: int, report: Report | None = None) -> Parts:
+    """Do what is missing in `jobs` processes of one thread each."""
+    parts = Parts(study, directory)
+    context = multiprocessing.get_context("spawn")
+    with futures.ProcessPoolExecutor(jobs, context, _begin, (study, parts)) as pool:
+        try:
+            _stage(pool, parts, "preparing", preparations(study), {}, report)
+            extra = {job: _given(study, parts, job) for job in parts.missing(curves(study))}
+            _stage(pool, parts, "curves", curves(study), extra, report)
+        except futures.process.BrokenProcessPool:
+            raise SpdpegError(
+                "A worker process ended unexpectedly, perhaps for want of memory. "
+                "Start the command again, with fewer --jobs if it happens twice: finished curves are kept."
+            ) from None
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return parts
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def chosen(study: Study, parts: Parts, job: Job) -> dict[str, Any]:
+    """The entry of the grid that cross-validation inside the round of a curve chose; empty without a grid."""
+    method = study.methods[job.task][job.method]
+    if not method.grid:
+        return {}
+    scores = {
+        pair: parts.read(Job("scores", job.task, job.data, job.method, pair)) for pair in measure.pairs(study.rounds)
+    }
+    index = measure.select(scores, job.folds[0])
+    return {} if index is None else method.grid[index]
+
+
+def _given(study: Study, parts: Parts, job: Job) -> tuple[dict[str, Any], float]:
+    """What a curve needs from the preparations: a choice from the grid, and the least time."""
+    pace = parts.read(Job("pace", job.task, job.data, study.reference(job.task).name, (0,)))
+    return chosen(study, parts, job), pace["seconds"]
+
+
+def _stage(
+    pool: futures.Executor,
+    parts: Parts,
+    name: str,
+    jobs: list[Job],
+    extra: dict[Job, tuple[Any, ...]],
+    report: Report | None,
+) -> None:
+    missing = parts.missing(jobs)
+    done = len(jobs) - len(missing)
+    pending = [pool.submit(_work, job, *extra.get(job, ())) for job in missing]
+    if report:
+        report(name, done, len(jobs))
+    for finished in futures.as_completed(pending):
+        finished.result()
+        done += 1
+        if report:
+            report(name, done, len(jobs))
+
+
+_here: tuple[Study, Parts]
+"""In a worker: what `_begin` was given."""
+
+
+def _begin(study: Study, parts: Parts) -> None:
+    """Start a worker: one thread, and an end when the parent ends, however that happens."""
+    global _here
+    _here = study, parts
+    import scipy.linalg  # noqa: F401  (its BLAS is the one that compiled code calls)
+    import threadpoolctl  # type: ignore[import-untyped]
+
+    threadpoolctl.threadpool_limits(1)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+def _work(job: Job, choice: dict[str, Any] | None = None, least_seconds: float = 0.0) -> None:
+    study, parts = _here
+    place = study, job.task, job.data
+    match job.kind:
+        case "pace":
+            part = measure.pace(*place)
+        case "optimum":
+            part = measure.optimum(*place, job.folds[0])
+        case "scores":
+            part = measure.scores(*place, study.methods[job.task][job.method], (job.folds[0], job.folds[1]))
+        case _:
+            method = study.methods[job.task][job.method]
+            part = measure.curve(*place, method, job.folds[0], choice or {}, least_seconds)
+    with replacing(parts.path(job)) as file:
+        file.write(json.dumps(part).encode())

@@ -1,0 +1,191 @@
+"""The page in a real browser: choices change the plot, values are those of the tables, nothing leaves the machine."""
+
+import csv
+import json
+import shutil
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from support.study import curves
+
+selenium = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+from selenium.webdriver.chrome.service import Service  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="chromium or chromedriver is not installed")
+
+FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1200,900"
+)
+PLOT = "return document.getElementById('plot')"
+
+
+@pytest.fixture(scope="module")
+def browser(output, tmp_path_factory):
+    options = selenium.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in [*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = selenium.Chrome(options=options, service=Service(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def page(browser, output):
+    """The page as it is first seen; whatever the test does, the console must stay empty."""
+    browser.get("about:blank")
+    browser.get_log("performance")
+    browser.get((output / "report.html").as_uri())
+    yield browser
+    assert browser.get_log("browser") == []
+
+
+def lines(page):
+    """The mean curves of the plot by the label of the method."""
+    traces = page.execute_script(f"{PLOT}.data.map(t => ({{name: t.name, x: [...t.x], y: [...t.y]}}))")
+    return {trace["name"]: trace for trace in traces if trace["name"]}
+
+
+def press(page, group, value):
+    page.find_element("css selector", f"input[name={group}][value={value}]").click()
+
+
+def shown(page, group):
+    return page.find_element("css selector", f"input[name={group}]:checked").get_attribute("value")
+
+
+def test_nothing_is_requested_from_the_network(page):
+    press(page, "axis", "passes")
+    messages = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
+    urls = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    assert urls
+    assert {urlsplit(url).scheme for url in urls} <= {"file", "data", "about", "blob"}
+
+
+@pytest.mark.parametrize("axis", ["seconds", "passes"])
+@pytest.mark.parametrize(("metric", "column"), [("objective", 3), ("test_loss", 4), ("score", 5)])
+@pytest.mark.parametrize(("task", "labels"), [("flr", ["SPDPEG", "SGADM"]), ("ggrlr", ["SPDPEG-SC2", "SGADM"])])
+def test_values_are_those_of_the_table(page, output, axis, metric, column, task, labels):
+    for group, value in (("task", task), ("metric", metric), ("axis", axis)):
+        press(page, group, value)
+    found, drawn = curves(output), lines(page)
+    for label in labels:
+        rounds = [found[task, "clusters", label.lower(), str(fold)] for fold in range(2)]
+        length = min(map(len, rounds))
+        mean = np.mean([r[1:length] for r in rounds], axis=0)
+        assert drawn[label]["x"] == pytest.approx(mean[:, 0 if axis == "passes" else 2], rel=1e-6)
+        assert drawn[label]["y"] == pytest.approx(mean[:, column], rel=1e-6)
+
+
+def test_the_excess_is_measured_from_the_bound(page, output):
+    press(page, "metric", "excess")
+    with open(output / "optima.csv") as file:
+        bounds = [float(row["bound"]) for row in csv.DictReader(file) if row["task"] == "flr"]
+    ends = [curves(output)["flr", "clusters", "spdpeg", str(fold)][1, 3] for fold in range(2)]
+    assert lines(page)["SPDPEG"]["y"][0] == pytest.approx(np.mean(np.subtract(ends, bounds)), rel=1e-5)
+    assert page.execute_script(f"{PLOT}.layout.yaxis.type") == "log"
+
+
+def test_methods_come_and_go(page):
+    assert set(lines(page)) == {"SPDPEG", "EGADM", "SGADM", "VR-SPDPEG"}
+    page.find_element("css selector", "#method-list input[value=sgadm]").click()
+    assert set(lines(page)) == {"SPDPEG", "EGADM", "VR-SPDPEG"}
+    page.find_element("id", "none").click()
+    assert lines(page) == {}
+    page.find_element("id", "all").click()
+    assert set(lines(page)) == {"SPDPEG", "EGADM", "SGADM", "VR-SPDPEG"}
+    press(page, "task", "ggrlr")
+    assert set(lines(page)) == {"SPDPEG-SC1", "SPDPEG-SC2", "EGADM", "SGADM", "VR-SPDPEG"}
+
+
+def test_the_range_over_the_rounds_can_be_hidden(page):
+    count = f"{PLOT}.data.length"
+    assert page.execute_script(count) == 3 * 4
+    page.find_element("id", "range").click()
+    assert page.execute_script(count) == 4
+
+
+@pytest.mark.parametrize("stage", ["early", "end"])
+def test_the_ranking_is_that_of_the_verdict(page, output, stage):
+    press(page, "axis", "passes")
+    press(page, "stage", stage)
+    with open(output / "verdict.csv") as file:
+        rows = [
+            row
+            for row in csv.DictReader(file)
+            if (row["task"], row["metric"], row["axis"], row["stage"]) == ("flr", "objective", "passes", stage)
+        ]
+    cells = page.execute_script(
+        "return [...document.querySelectorAll('#ranking tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
+    )
+    assert [cell[1].lower() for cell in cells] == [row["method"] for row in rows]
+    assert [float(cell[2]) for cell in cells if cell[0].isdigit()] == pytest.approx(
+        [float(row["mean"]) for row in rows if row["place"]], rel=1e-4
+    )
+
+
+def test_the_sentences_and_the_settings_are_there(page, study):
+    text = page.find_element("tag name", "body").text
+    assert "our method mostly achieves the best performance" in text
+    assert study.data["clusters"].description in text
+    settings = page.find_element("id", "settings").get_attribute("textContent")
+    assert "chosen by cross-validation" in settings
+    assert "spdpeg" in settings
+
+
+def test_keys_are_enough(page):
+    first = page.find_element("css selector", "input[name=metric][value=objective]")
+    first.send_keys(Keys.ARROW_DOWN)
+    assert shown(page, "metric") == "excess"
+    # The controls are made anew at every choice, and the one in use keeps the focus.
+    page.switch_to.active_element.send_keys(Keys.ARROW_DOWN)
+    assert shown(page, "metric") == "test_loss"
+    box = page.find_element("css selector", "#method-list input[value=spdpeg]")
+    box.send_keys(Keys.SPACE)
+    assert "SPDPEG" not in lines(page)
+
+
+def test_a_choice_can_be_shared_as_a_link(page, output):
+    press(page, "task", "ggrlr")
+    press(page, "metric", "score")
+    address = page.current_url
+    page.get("about:blank")
+    page.get(address)
+    assert (shown(page, "task"), shown(page, "metric")) == ("ggrlr", "score")
+
+
+def test_it_fits_on_a_telephone(page):
+    page.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    )
+    try:
+        page.refresh()
+        assert page.execute_script("return document.documentElement.scrollWidth") <= 360
+        assert page.execute_script(f"{PLOT}.getBoundingClientRect().width") <= 360
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize(("media", "features"), [("screen", "dark"), ("print", "dark")])
+def test_colours_follow_the_reader(page, media, features):
+    def backgrounds():
+        plot = page.execute_script(f"{PLOT}.layout.paper_bgcolor")
+        return plot, page.execute_script("return getComputedStyle(document.body).backgroundColor")
+
+    assert backgrounds() == ("#ffffff", "rgb(252, 252, 251)")
+    setting = {"media": media, "features": [{"name": "prefers-color-scheme", "value": features}]}
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", setting)
+    try:
+        expected = ("#fff", "rgb(255, 255, 255)") if media == "print" else ("#1d2024", "rgb(21, 23, 26)")
+        WebDriverWait(page, 10).until(lambda _: backgrounds() == expected)
+        hidden = page.execute_script("return getComputedStyle(document.getElementById('controls')).display")
+        assert (hidden == "none") == (media == "print")
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
