@@ -21,6 +21,11 @@ from .stacking import Stacked, stacked
 
 _RELAXATION = 1.7
 _MOST_INNER = 2000
+_MOST_WIDE_INNER = 200
+_REBALANCE = 20
+"""Steps after which rho may change, for few rows."""
+_FIRST_RHO = 0.01
+"""Part of the mean curvature that rho is at first, for few rows."""
 
 
 class Split(NamedTuple):
@@ -71,7 +76,11 @@ class TallModel:
 
 
 class WideModel:
-    """For few rows: all of them, through Woodbury's identity."""
+    """For few rows: all of them, through Woodbury's identity.
+
+    Most directions are flat then, and how far ADMM moves along them depends on rho. It follows the residuals, since
+    another rho costs no more than another N x N factor.
+    """
 
     def __init__(self, problem: Problem, form: Stacked, margins: np.ndarray) -> None:
         rows, labels, weights = problem.block
@@ -89,26 +98,33 @@ class WideModel:
             self._solve = scipy.sparse.linalg.splu(sp.csc_array(K.T @ K)).solve
             self._back = self._solve(np.ascontiguousarray(A.T.toarray() if sp.issparse(A) else A.T))
         core = A @ self._back
-        core = self._half[:, None] * (core.toarray() if sp.issparse(core) else core) * self._half
-        self._rho = max(float(np.trace(core)) / n, 1e-12)
-        self._factor = scipy.linalg.cho_factor(core + self._rho * np.eye(n), lower=True)
+        self._core = self._half[:, None] * (core.toarray() if sp.issparse(core) else core) * self._half
+        self._choose(_FIRST_RHO * max(float(np.trace(self._core)) / n, 1e-12))
 
     def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> None:
         """Move the split to the minimiser of the model around x."""
         K, penalty = self._form
-        rho, half = self._rho, self._half
+        half = self._half
         right = self._A.T @ (half * half * (self._A @ x)) - gradient
         y, z = split
-        for _ in range(_MOST_INNER):
+        for step in range(1, _MOST_WIDE_INNER + 1):
+            rho = self._rho
             ahead = self._solve(right + K.adjoint(rho * z - y))
             ahead -= self._back @ (half * scipy.linalg.cho_solve(self._factor, half * (self._A @ ahead)))
-            image = _RELAXATION * K.forward(ahead / rho) + (1.0 - _RELAXATION) * z
+            Kx = K.forward(ahead / rho)
+            image = _RELAXATION * Kx + (1.0 - _RELAXATION) * z
             y_next = penalty.dual_prox(y + rho * image, rho)
             z_next = image + (y - y_next) / rho
-            moved = float(np.linalg.norm(z_next - z)) + float(np.linalg.norm(y_next - y)) / rho
+            apart, moved = float(np.linalg.norm(Kx - z_next)), float(np.linalg.norm(z_next - z))
             y[:], z[:] = y_next, z_next
-            if moved <= accuracy * float(np.linalg.norm(z)):
+            if apart + moved <= accuracy * float(np.linalg.norm(z)):
                 return
+            if step % _REBALANCE == 0 and not 0.2 < apart / max(moved, 1e-300) < 5.0:
+                self._choose(rho * (3.0 if apart > moved else 1.0 / 3.0))
+
+    def _choose(self, rho: float) -> None:
+        self._rho = rho
+        self._factor = scipy.linalg.cho_factor(self._core + rho * np.eye(self._half.size), lower=True)
 
 
 def _same(v: np.ndarray) -> np.ndarray:
