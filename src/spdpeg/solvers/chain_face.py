@@ -2,7 +2,7 @@
 
 The solution is constant on pieces, many of them 0. As long as no piece splits, no value changes its sign and no jump
 its direction, the penalty is linear, and what is left are a few numbers in a smooth problem. The pieces themselves are
-found by other steps. Semismooth Newton methods rest on the same fact (Li, Sun, Toh, SIAM Journal on Optimization, 2018).
+found by other steps. Semismooth Newton methods rest on the same fact (Li, Sun, Toh, SIAM J. Optimization, 2018).
 """
 
 import numpy as np

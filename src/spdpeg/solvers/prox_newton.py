@@ -109,6 +109,8 @@ class ProxNewton(Solver):
             return 0
         v = state.vectors
         state.numbers["loss"], state.numbers["value"] = self._read(problem, v["x"], v["margins"], v["gradient"])
+        if problem.merged is not None:
+            v["y"][:] = -v["gradient"]  # what it is at the solution
         return problem.block.labels.size
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
