@@ -332,7 +332,7 @@ class Problem:
         return margin * eigenvalue_bound(product, self.n_coordinates) / used
 
     def _gram(self, entries: float) -> tuple[Callable[[np.ndarray], np.ndarray], int, float]:
-        """Product with A^T W A of evenly spaced rows with that many entries, their number, and a margin for the rest."""
+        """Product with A^T W A of evenly spaced rows with so many entries, their number, a margin for the rest."""
         rows, labels, weights = self.block
         stride = max(1, int(rows.values.size / entries))
 

@@ -123,10 +123,11 @@ class ProxNewton(Solver):
             if d <= _MOST_FEATURES
             else WideModel(problem, form, v["margins"])
         )
-        model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
-        # y is a subgradient at z up to rounding; the prox makes the zeros and pieces of z exact.
-        penalty = problem.regularizer if problem.merged is None else problem.merged
-        x_new = penalty.prox(v["z"][v["z"].size - d :] + v["y"][v["y"].size - d :])
+        x_new = model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
+        if form.K is not problem.F:
+            # y is a subgradient at z up to rounding; the prox makes the zeros and pieces of z exact.
+            penalty = problem.regularizer if problem.merged is None else problem.merged
+            x_new = penalty.prox(v["z"][v["z"].size - d :] + v["y"][v["y"].size - d :])
 
         margins, gradient = np.empty(n), np.empty(d)
         loss, value = self._read(problem, x_new, margins, gradient)
