@@ -49,7 +49,7 @@ class Certificate:
     dual : float
         A lower bound on the optimal value; minus infinity where none could be had.
     residual : float
-        Relative residual of the optimality conditions, for problems without a finite dual value.
+        Relative residual of the optimality conditions, for problems without a finite dual value; NaN elsewhere.
     met : str or None
         What met the tolerance: "relative gap", "residual", or None.
     """
@@ -102,12 +102,13 @@ def certify(
     y = problem.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
     seen = look(problem, x) if seen is None else seen
     primal = seen.loss + problem.penalty_value(x)
-    residual = _residual(problem, x, y, seen.gradient)
+    polished = y.copy()
     try:
-        bound = max(best, dual_value(problem, seen, y))
+        bound = max(best, dual_value(problem, seen, polished))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         bound = best
-    return Certificate(primal, bound, residual)
+    without_gap = Certificate(primal, bound, math.nan).rel_gap == math.inf
+    return Certificate(primal, bound, _residual(problem, x, y, seen.gradient) if without_gap else math.nan)
 
 
 def kkt_residual(problem: "Problem", x: np.ndarray, dual: np.ndarray) -> float:

@@ -1,6 +1,7 @@
 """The problem: data, loss, penalties and operator put together, checked once, scaled in one place."""
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,13 +16,15 @@ from .kernels.jit import Term, as_reals
 from .kernels.rows import first_bad_row, gradient_sum, gram_product, loss_sum, row_statistics
 from .losses import Loss
 from .operators import Empty, FirstDifference, Identity, Operator, Repeated, as_operator
-from .operators.spectrum import eigenvalue_bound
+from .operators.spectrum import eigenvalue_bound, eigenvalue_estimate
 from .penalties import Penalty, SeparableSum, constrain
 
 _NORM_ENTRIES = 1e7
 """Above this many stored entries the norm of the data is that of evenly spaced rows, and"""
 _SAMPLED_MARGIN = 1.05
 """this much is added for what they may miss."""
+_ROUGH_ENTRIES = 1e6
+"""The same limit where a rough number will do."""
 
 
 class RowStatistics(NamedTuple):
@@ -186,6 +189,11 @@ class Problem:
         return self.loss.curvature * self.statistics.max_square if self.statistics.max_square > 0.0 else 0.0
 
     @property
+    def on_disk(self) -> bool:
+        """Rows are read through a memory map."""
+        return not isinstance(self.source, Stream) and self.source.on_disk
+
+    @property
     def norm_F(self) -> float:
         """Upper bound on the largest singular value of F."""
         return self.F.norm
@@ -320,17 +328,26 @@ class Problem:
 
     def _gram_norm(self) -> float:
         """Largest eigenvalue of A^T W A / N."""
+        product, used, margin = self._gram(_NORM_ENTRIES)
+        return margin * eigenvalue_bound(product, self.n_coordinates) / used
+
+    def _gram(self, entries: float) -> tuple[Callable[[np.ndarray], np.ndarray], int, float]:
+        """Product with A^T W A of evenly spaced rows with so many entries, their number, a margin for the rest."""
         rows, labels, weights = self.block
-        stride = max(1, int(rows.values.size / _NORM_ENTRIES))
-        used = -(-labels.size // stride)
+        stride = max(1, int(rows.values.size / entries))
 
         def product(v: np.ndarray) -> np.ndarray:
             out = np.empty_like(v)
             gram_product(rows, weights, stride, v, out)
             return out
 
-        sampled = _SAMPLED_MARGIN if stride > 1 else 1.0
-        return sampled * eigenvalue_bound(product, self.n_coordinates) / used
+        return product, -(-labels.size // stride), _SAMPLED_MARGIN if stride > 1 else 1.0
+
+    def rough_norm(self, scale: np.ndarray) -> float:
+        """Largest eigenvalue of S A^T W A S / N, S = diag(scale)^(1/2), roughly: eight products and no guarantee."""
+        product, used, margin = self._gram(_ROUGH_ENTRIES)
+        root = np.sqrt(scale)
+        return margin * eigenvalue_estimate(lambda v: root * product(root * v), self.n_coordinates) / used
 
     def _point(self, x: Any) -> np.ndarray:
         point = np.ascontiguousarray(x, dtype=float)

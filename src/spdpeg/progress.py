@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _COLUMNS = (
     TextColumn("passes {task.fields[passes]:.3g}"),
     BarColumn(),
-    TextColumn("objective {task.fields[objective]:.6g}  violation {task.fields[violation]:.1e}"),
+    TextColumn("objective {task.fields[objective]:.6g}  gap {task.fields[gap]:.1e}"),
     TimeElapsedColumn(),
 )
 
@@ -25,7 +25,7 @@ def with_bar(work: "Callable[[Callable[[loop.Progress], None]], Result]") -> "Re
     """
     console = Console(stderr=True)
     with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=1.0, passes=0.0, objective=float("nan"), violation=float("nan"))
+        task = bar.add_task("", total=1.0, passes=0.0, objective=float("nan"), gap=float("nan"))
 
         def show(record: "loop.Progress") -> None:
             bar.update(
@@ -33,7 +33,7 @@ def with_bar(work: "Callable[[Callable[[loop.Progress], None]], Result]") -> "Re
                 completed=record.share,
                 passes=record.passes,
                 objective=record.objective,
-                violation=record.violation,
+                gap=record.gap,
             )
 
         return work(show)

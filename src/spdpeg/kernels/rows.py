@@ -240,6 +240,39 @@ def row_statistics(rows: Rows, labels: np.ndarray, weights: np.ndarray, derivati
 
 
 @kernel
+def column_squares(rows: Rows, weights: np.ndarray, out: np.ndarray) -> None:
+    """out_j = (1/N) sum over the rows of weight * a_ij^2."""
+    out[:] = 0.0
+    n = count(rows)
+    for i in range(n):
+        w = weight_of(weights, i) / n
+        if rows.indptr.size == 0:
+            for j in range(rows.width):
+                out[j] += w * rows.values[i * rows.width + j] ** 2
+        else:
+            for k in range(rows.indptr[i], rows.indptr[i + 1]):
+                out[rows.indices[k]] += w * rows.values[k] ** 2
+        if rows.bias != 0.0:
+            out[rows.width] += w * rows.bias**2
+
+
+@kernel
+def scaled_squares(rows: Rows, weights: np.ndarray, scale: np.ndarray, out: np.ndarray) -> None:
+    """out_i = weight * sum_j scale_j a_ij^2."""
+    for i in range(out.size):
+        total = 0.0
+        if rows.indptr.size == 0:
+            for j in range(rows.width):
+                total += scale[j] * rows.values[i * rows.width + j] ** 2
+        else:
+            for k in range(rows.indptr[i], rows.indptr[i + 1]):
+                total += scale[rows.indices[k]] * rows.values[k] ** 2
+        if rows.bias != 0.0:
+            total += scale[rows.width] * rows.bias**2
+        out[i] = weight_of(weights, i) * total
+
+
+@kernel
 def row_squares(rows: Rows, out: np.ndarray) -> None:
     """out_i = |a_i|^2."""
     for i in range(out.size):

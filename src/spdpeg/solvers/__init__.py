@@ -1,6 +1,7 @@
 """Solvers: one file per algorithm, one loop for all."""
 
 import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from ..data import Stream
 from ..errors import InputError, StateError
+from ..kernels import jit
 from ..problem import Problem
 from ..result import Result
 from ..state import State
@@ -47,6 +49,7 @@ def solve(
     seed: int = 0,
     batch_size: int | None = None,
     x0: Any = None,
+    dual0: Any = None,
     state: State | None = None,
     record_every: float | None = None,
     callback: Callable[[Progress], Any] | None = None,
@@ -74,8 +77,8 @@ def solve(
         Same seed, same bits.
     batch_size : int, optional
         Rows in each of a step's batches; 1 unless the solver knows better.
-    x0 : array, optional
-        Start, zeros by default.
+    x0, dual0 : array, optional
+        Start, zeros by default: `result.x` and `result.dual` of a similar problem, say.
     state : State, optional
         `result.state` of an earlier run, to go on as if it had never stopped.
     record_every : float, optional
@@ -115,6 +118,7 @@ def solve(
             raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
     if state is not None and not isinstance(state, State):
         raise InputError(f"state is {state!r}. Pass result.state of an earlier run or State.load(path).")
+    begun, compiled = time.perf_counter(), jit.compile_seconds()
     if batch_size is None:
         batch_size = rule.default_batch(problem) if state is None else int(state.parameters.get("batch_size", 1))
     if int(batch_size) != batch_size or batch_size < 1:
@@ -128,10 +132,12 @@ def solve(
     if int(seed) != seed or seed < 0:
         raise InputError(f"seed is {seed}. It must be a whole number of at least 0.")
     if state is None:
-        state = _new_state(problem, rule, int(batch_size), int(seed), x0, parameters)
+        state = _new_state(problem, rule, int(batch_size), int(seed), x0, dual0, parameters)
+        # Choosing batches and steps reads the data: it belongs to the time of the method.
+        state.seconds = time.perf_counter() - begun - (jit.compile_seconds() - compiled)
     else:
-        if x0 is not None:
-            raise InputError("Both x0 and state are given. A state brings its own x; leave x0 out.")
+        if x0 is not None or dual0 is not None:
+            raise InputError("Both a start and state are given. A state brings its own x; leave x0 and dual0 out.")
         state = _resumed(problem, rule, int(batch_size), state, parameters)
     if progress:
         from ..progress import with_bar
@@ -158,7 +164,7 @@ def _checked_budget(passes: Any, seconds: Any, iterations: Any) -> Budget:
 
 
 def _new_state(
-    problem: Problem, rule: Solver, batch_size: int, seed: int, x0: Any, parameters: dict[str, Any]
+    problem: Problem, rule: Solver, batch_size: int, seed: int, x0: Any, dual0: Any, parameters: dict[str, Any]
 ) -> State:
     start = np.zeros(problem.n_coordinates) if x0 is None else np.array(x0, dtype=float)
     if start.shape != (problem.n_coordinates,) or not np.all(np.isfinite(start)):
@@ -167,6 +173,14 @@ def _new_state(
             f"It must be {problem.n_coordinates} finite numbers."
         )
     numbers, vectors = rule.start(problem, batch_size, start)
+    if dual0 is not None:
+        dual = np.array(dual0, dtype=float)
+        if dual.shape != (problem.F.n_outputs,) or not np.all(np.isfinite(dual)):
+            raise InputError(
+                f"dual0 has shape {dual.shape} or holds NaN or infinite entries. "
+                f"It must be {problem.F.n_outputs} finite numbers."
+            )
+        rule.set_dual(vectors, -dual)
     return State(rule.name, {**parameters, "batch_size": batch_size}, seed, numbers=numbers, vectors=vectors)
 
 

@@ -51,6 +51,11 @@ class Solver(Parameterized):
 
     sampling: str = "auto"
 
+    @property
+    def order(self) -> str:
+        """The sampler to use, by name."""
+        return self.sampling
+
     def check(self, problem: Problem) -> None:
         """Refuse a problem that the method does not cover, naming the part and an alternative."""
 
@@ -86,6 +91,10 @@ class Solver(Parameterized):
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Constants and vectors of a new state."""
         raise NotImplementedError
+
+    def set_dual(self, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+        """Start from this dual variable, in the sign that the vectors have."""
+        vectors["y"][: y.size] = y
 
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int

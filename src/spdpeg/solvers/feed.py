@@ -38,8 +38,8 @@ class FiniteFeed:
         if solver.deterministic:
             self._sampler, batch_size = sampling.InOrder(n), n
         else:
-            on_disk = not isinstance(problem.source, Stream) and problem.source.on_disk
-            self._sampler = sampling.make(solver.sampling, n, batch_size, state.seed, on_disk)
+            shares = state.vectors.get("shares")
+            self._sampler = sampling.make(solver.order, n, batch_size, state.seed, problem.on_disk, shares)
         self.rows_per_step = self._batches * batch_size
 
     def next(self, steps: int) -> Portion | None:

@@ -46,6 +46,8 @@ class Progress:
     seconds: float
     objective: float
     violation: float
+    gap: float
+    """Relative duality gap at the last certificate, or the residual where there is none; NaN before the first."""
     share: float
     """Of the budget of this call that is used up, between 0 and 1; 0 if there is none."""
     x: np.ndarray
@@ -262,6 +264,7 @@ class _Recorder:
                 self.seconds[-1],
                 self.objective[-1],
                 self.violation[-1],
+                self._last_gap(),
                 self._limits.share(state),
                 solution.x,
             )
@@ -302,6 +305,12 @@ class _Recorder:
         best = -math.inf if self.certificate is None else self.certificate.dual
         self.certificate = certify(self._problem, solution.x, solution.dual, best, seen).judged(tol)
         return self.certificate
+
+    def _last_gap(self) -> float:
+        if self.certificate is None:
+            return math.nan
+        gap = self.certificate.rel_gap
+        return gap if math.isfinite(gap) else self.certificate.residual
 
     def _passes(self, rows: int) -> float:
         # A stream that never ended has no length but what was read of it.

@@ -5,6 +5,7 @@ coordinates H + rho K^T K is inverted once a step. For few rows it is never form
 leaves an N x N matrix.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +17,17 @@ from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
 from ..kernels.rows import Rows, add_row, count, weight_of
 from ..operators import Identity
+from ..penalties import Zero
 from ..problem import Problem, Terms
 from .stacking import Stacked, stacked
 
 _RELAXATION = 1.7
 _MOST_INNER = 2000
+_MOST_WIDE_INNER = 200
+_REBALANCE = 20
+"""Steps after which rho may change."""
+_FIRST_RHO = 0.01
+"""Part of the mean curvature that rho is at first, for few rows."""
 
 
 class Split(NamedTuple):
@@ -31,10 +38,10 @@ class Split(NamedTuple):
 
 
 def splitting(problem: Problem) -> Stacked:
-    """K and the penalty on K x."""
-    if problem.merged is None:
-        return stacked(problem)
-    return Stacked(Identity().bind(problem.n_coordinates), problem.merged)
+    """K and the penalty on K x: without r1 there is no reason for x to appear in K x."""
+    if problem.merged is not None:
+        return Stacked(Identity().bind(problem.n_coordinates), problem.merged)
+    return Stacked(problem.F, problem.r2) if isinstance(problem.regularizer, Zero) else stacked(problem)
 
 
 def data_matrix(rows: Rows) -> Any:
@@ -52,26 +59,43 @@ class TallModel:
 
     def __init__(self, problem: Problem, form: Stacked, margins: np.ndarray, stride: int, first: int) -> None:
         d = problem.n_coordinates
-        self.rows_read = 0
         lower = np.zeros((d, d))
         self.rows_read = int(add_curvature(problem.block, problem.loss.derivative_term, margins, stride, first, lower))
         self._terms = form.terms(problem)
         self._H = (lower + np.tril(lower, -1).T) / self.rows_read
         K = form.K.matrix()
-        gram = (K.T @ K).toarray()
-        self._rho = max(float(np.trace(self._H) / np.trace(gram)), 1e-12)
-        self._inverse = _inverse(self._H + self._rho * gram)
+        self._gram = (K.T @ K).toarray()
+        self._choose(_typical(self._H) * d / float(np.trace(self._gram)))
 
-    def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> None:
-        """Move the split to the minimiser of the model around x."""
+    def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
+        """The minimiser of the model around x; moves the split there."""
         right = self._H @ x - gradient
         d, m = right.size, split.y.size
         work = [np.empty(m), np.empty(m), np.empty(m), np.empty(d), np.empty(d)]
-        model_steps(self._inverse, right, self._rho, accuracy, self._terms, x.copy(), split.y, split.z, *work)
+        point, residuals = x.copy(), np.empty(2)
+        for _ in range(_MOST_INNER // _REBALANCE):
+            model_steps(
+                self._inverse, right, self._rho, accuracy, self._terms, point, split.y, split.z, *work, residuals
+            )
+            apart, moved = residuals
+            if apart + moved <= accuracy * float(np.linalg.norm(split.z)):
+                break
+            if not 0.1 < apart / max(moved, 1e-300) < 10.0:
+                self._choose(self._rho * (3.0 if apart > moved else 1.0 / 3.0))
+        return point
+
+    def _choose(self, rho: float) -> None:
+        self._rho = rho
+        ridge = 1e-12 * np.trace(self._H) / self._H.shape[0]  # where neither the rows nor K see a direction
+        self._inverse = _inverse(self._H + rho * self._gram + ridge * np.eye(self._H.shape[0]))
 
 
 class WideModel:
-    """For few rows: all of them, through Woodbury's identity."""
+    """For few rows: all of them, through Woodbury's identity.
+
+    Most directions are flat then, and how far ADMM moves along them depends on rho. It follows the residuals, since
+    another rho costs no more than another N x N factor.
+    """
 
     def __init__(self, problem: Problem, form: Stacked, margins: np.ndarray) -> None:
         rows, labels, weights = problem.block
@@ -89,26 +113,44 @@ class WideModel:
             self._solve = scipy.sparse.linalg.splu(sp.csc_array(K.T @ K)).solve
             self._back = self._solve(np.ascontiguousarray(A.T.toarray() if sp.issparse(A) else A.T))
         core = A @ self._back
-        core = self._half[:, None] * (core.toarray() if sp.issparse(core) else core) * self._half
-        self._rho = max(float(np.trace(core)) / n, 1e-12)
-        self._factor = scipy.linalg.cho_factor(core + self._rho * np.eye(n), lower=True)
+        self._core = self._half[:, None] * (core.toarray() if sp.issparse(core) else core) * self._half
+        self._choose(_FIRST_RHO * max(float(np.trace(self._core)) / n, 1e-12))
 
-    def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> None:
-        """Move the split to the minimiser of the model around x."""
+    def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
+        """The minimiser of the model around x; moves the split there."""
         K, penalty = self._form
-        rho, half = self._rho, self._half
+        half = self._half
         right = self._A.T @ (half * half * (self._A @ x)) - gradient
         y, z = split
-        for _ in range(_MOST_INNER):
+        ahead = x
+        for step in range(1, _MOST_WIDE_INNER + 1):
+            rho = self._rho
             ahead = self._solve(right + K.adjoint(rho * z - y))
             ahead -= self._back @ (half * scipy.linalg.cho_solve(self._factor, half * (self._A @ ahead)))
-            image = _RELAXATION * K.forward(ahead / rho) + (1.0 - _RELAXATION) * z
+            ahead /= rho
+            Kx = K.forward(ahead)
+            image = _RELAXATION * Kx + (1.0 - _RELAXATION) * z
             y_next = penalty.dual_prox(y + rho * image, rho)
             z_next = image + (y - y_next) / rho
-            moved = float(np.linalg.norm(z_next - z)) + float(np.linalg.norm(y_next - y)) / rho
+            apart, moved = float(np.linalg.norm(Kx - z_next)), float(np.linalg.norm(z_next - z))
             y[:], z[:] = y_next, z_next
-            if moved <= accuracy * float(np.linalg.norm(z)):
-                return
+            if apart + moved <= accuracy * float(np.linalg.norm(z)):
+                break
+            if step % _REBALANCE == 0 and not 0.2 < apart / max(moved, 1e-300) < 5.0:
+                self._choose(rho * (3.0 if apart > moved else 1.0 / 3.0))
+        return ahead
+
+    def _choose(self, rho: float) -> None:
+        self._rho = rho
+        self._factor = scipy.linalg.cho_factor(self._core + rho * np.eye(self._half.size), lower=True)
+
+
+def _typical(H: np.ndarray) -> float:
+    """Geometric mean of the eigenvalues, tiny ones lifted: the rho that suits steep and flat directions alike."""
+    d = H.shape[0]
+    mean = max(float(np.trace(H)) / d, 1e-12)
+    factor, _ = scipy.linalg.lapack.dpotrf(H + 1e-6 * mean * np.eye(d), lower=1)
+    return float(np.exp(2.0 * np.mean(np.log(np.diag(factor)))))
 
 
 def _same(v: np.ndarray) -> np.ndarray:
@@ -188,13 +230,16 @@ def model_steps(
     image: np.ndarray,
     back: np.ndarray,
     total_right: np.ndarray,
-) -> int:
-    """Relaxed ADMM on the model until y and z move by less than `accuracy`; the number of steps.
+    residuals: np.ndarray,
+) -> None:
+    """Relaxed ADMM on the model, up to the next chance to change rho or until K x, z and z before agree to `accuracy`.
+
+    residuals = (|K x - z|, |z - z before|) of the last step.
 
     x = inverse (right + K^T (rho z - y)),  y <- prox_{rho psi*}(y + rho v),  z <- v + (y before - y) / rho,
     v = 1.7 K x - 0.7 z
     """
-    for step in range(_MOST_INNER):
+    for _ in range(_REBALANCE):
         for e in range(y.size):
             ahead[e] = rho * z[e] - y[e]
         call_linear(stack.adjoint, ahead, back)
@@ -207,19 +252,19 @@ def model_steps(
             x[j] = total
         call_linear(stack.forward, x, image)
         for e in range(y.size):
-            image[e] = _RELAXATION * image[e] + (1.0 - _RELAXATION) * z[e]
-        for e in range(y.size):
-            ahead[e] = y[e] + rho * image[e]
+            ahead[e] = y[e] + rho * (_RELAXATION * image[e] + (1.0 - _RELAXATION) * z[e])
         call_prox(stack.dual_prox2, ahead, rho, y_next)
+        apart = 0.0
         moved = 0.0
         size = 0.0
         for e in range(y.size):
-            after = image[e] + (y[e] - y_next[e]) / rho
-            moved += (after - z[e]) ** 2 + ((y_next[e] - y[e]) / rho) ** 2
+            after = (ahead[e] - y_next[e]) / rho
+            apart += (image[e] - after) ** 2
+            moved += (after - z[e]) ** 2
             size += after**2
             z[e] = after
         for e in range(y.size):
             y[e] = y_next[e]
-        if moved <= accuracy * accuracy * size:
-            return step + 1
-    return _MOST_INNER
+        residuals[0], residuals[1] = math.sqrt(apart), math.sqrt(moved)
+        if residuals[0] + residuals[1] <= accuracy * math.sqrt(size):
+            return

@@ -17,7 +17,8 @@ from ..kernels.rows import evaluate
 from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
-from .newton_model import Split, TallModel, WideModel, splitting
+from .chain_face import face_step
+from .newton_model import Split, TallModel, WideModel, data_matrix, second_derivatives, splitting
 from .steps import StepRule
 
 _MOST_FEATURES = 2000
@@ -31,6 +32,7 @@ _DENSE = 0.2
 """the time of a flop in dense linear algebra, relative to one on scattered numbers: both for the cost model."""
 _FIRST_ACCURACY, _LAST_ACCURACY = 1e-3, 1e-11
 _MOST_HALVINGS = 15
+_MOST_FACE_STEPS = 20
 
 
 def fits(problem: Problem) -> bool:
@@ -107,6 +109,8 @@ class ProxNewton(Solver):
             return 0
         v = state.vectors
         state.numbers["loss"], state.numbers["value"] = self._read(problem, v["x"], v["margins"], v["gradient"])
+        if problem.merged is not None:
+            v["y"][:] = -v["gradient"]  # what it is at the solution
         return problem.block.labels.size
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
@@ -119,8 +123,11 @@ class ProxNewton(Solver):
             if d <= _MOST_FEATURES
             else WideModel(problem, form, v["margins"])
         )
-        model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
-        x_new = v["z"][v["z"].size - d :]
+        x_new = model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
+        if form.K is not problem.F:
+            # y is a subgradient at z up to rounding; the prox makes the zeros and pieces of z exact.
+            penalty = problem.regularizer if problem.merged is None else problem.merged
+            x_new = penalty.prox(v["z"][v["z"].size - d :] + v["y"][v["y"].size - d :])
 
         margins, gradient = np.empty(n), np.empty(d)
         loss, value = self._read(problem, x_new, margins, gradient)
@@ -133,10 +140,31 @@ class ProxNewton(Solver):
         if step < 1.0:
             numbers["stride"] = float(max(1, stride // 2))
         if value <= numbers["value"]:
-            v["x"] += step * (x_new - v["x"])
+            # A whole step keeps the exact zeros and pieces of the model's solution.
+            v["x"][:] = x_new if step == 1.0 else v["x"] + step * (x_new - v["x"])
             v["margins"][:], v["gradient"][:], numbers["loss"], numbers["value"] = margins, gradient, loss, value
+        if isinstance(model, WideModel) and problem.merged is not None and problem.F.n_outputs > 0:
+            reads += n * self._face_steps(problem, state)
         numbers["accuracy"] = max(_LAST_ACCURACY, 0.1 * numbers["accuracy"])
         return reads - order.size
+
+    def _face_steps(self, problem: Problem, state: State) -> int:
+        """Newton's steps among the pieces that the model's solution has; the number of reads."""
+        v, numbers = state.vectors, state.numbers
+        rows, labels, weights = problem.block
+        bends, margins, gradient = (np.empty_like(v[name]) for name in ("margins", "margins", "gradient"))
+        A = data_matrix(rows)
+        for reads in range(_MOST_FACE_STEPS):
+            second_derivatives(problem.loss.derivative_term, v["margins"], labels, weights, bends)
+            x_new = face_step(problem, A, bends / labels.size, v["x"], v["gradient"])
+            if x_new is None:
+                return reads
+            loss, value = self._read(problem, x_new, margins, gradient)
+            if not value < numbers["value"] - 1e-14 * abs(numbers["value"]):
+                return reads + 1
+            v["x"][:], v["margins"][:], v["gradient"][:] = x_new, margins, gradient
+            numbers["loss"], numbers["value"] = loss, value
+        return _MOST_FACE_STEPS
 
     def seen(self, state: State) -> Evaluation | None:
         if math.isnan(state.numbers["value"]):

@@ -13,6 +13,9 @@ _STRETCH = 1 << 14
 
 _EARLY_PASSES = 5
 
+_REDRAWS = 20
+"""Times that batches with a row twice are drawn anew before they become uniform ones."""
+
 _DISK_ROWS = 4096
 """Rows that are read together from disk."""
 
@@ -56,6 +59,41 @@ class Independent:
         while (repeated := np.flatnonzero((np.diff(np.sort(batches, axis=1), axis=1) == 0).any(axis=1))).size:
             batches[repeated] = rng.integers(n, size=(repeated.size, b))
         return batches.reshape(-1)
+
+
+class Importance(Independent):
+    """Uniform batches for a pass, then ones in which a row turns up in proportion to its share; no row twice in one.
+
+    Drawing a batch anew because of a repetition changes the proportions slightly, the less the larger N is.
+    """
+
+    def __init__(self, shares: np.ndarray, batch_size: int, seed: int) -> None:
+        super().__init__(shares.size, batch_size, seed)
+        self._uniform = Independent(shares.size, batch_size, seed)
+        self._turn = -(-shares.size // batch_size)
+        self._below = np.cumsum(shares)
+
+    def draw(self, first: int, count: int) -> np.ndarray:
+        early = min(max(self._turn - first, 0), count)
+        parts = [self._uniform.draw(first, early)] if early else []
+        return np.concatenate([*parts, super().draw(first + early, count - early)])
+
+    def _stretch(self, number: int) -> np.ndarray:
+        rng = generator(self.seed, number)
+        m, b = self._per_stretch, self.batch_size
+        batches = self._rows(rng, (m, b))
+        for _ in range(_REDRAWS):
+            repeated = np.flatnonzero((np.diff(np.sort(batches, axis=1), axis=1) == 0).any(axis=1))
+            if not repeated.size:
+                return batches.reshape(-1)
+            batches[repeated] = self._rows(rng, (repeated.size, b))
+        repeated = np.flatnonzero((np.diff(np.sort(batches, axis=1), axis=1) == 0).any(axis=1))
+        for k in repeated:
+            batches[k] = rng.choice(self.n_samples, b, replace=False)
+        return batches.reshape(-1)
+
+    def _rows(self, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+        return np.searchsorted(self._below, rng.random(shape) * self._below[-1], side="right")
 
 
 class Reshuffled:
@@ -136,13 +174,20 @@ class InOrder:
         return self._rows
 
 
-Sampler = Independent | Reshuffled | Settling | InOrder
+Sampler = Independent | Importance | Reshuffled | Settling | InOrder
 
 CHOICES = ("auto", "independent", "reshuffled", "settling", "blocks")
 
 
-def make(sampling: str, n_samples: int, batch_size: int, seed: int, on_disk: bool) -> Sampler:
-    """The sampler called `sampling`; "auto" is independent in memory and block by block on disk."""
+def make(
+    sampling: str, n_samples: int, batch_size: int, seed: int, on_disk: bool, shares: np.ndarray | None = None
+) -> Sampler:
+    """The sampler called `sampling`; "auto" is independent in memory and block by block on disk.
+
+    If rows have shares, they are drawn in proportion to them.
+    """
+    if shares is not None:
+        return Importance(shares, batch_size, seed)
     if sampling not in CHOICES:
         raise InputError(f"sampling is {sampling!r}. Choose one of {', '.join(CHOICES)}.")
     if sampling == "independent" or (sampling == "auto" and not on_disk):

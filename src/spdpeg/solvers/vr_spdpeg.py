@@ -14,29 +14,29 @@ import numpy as np
 from ..certificate import Certificate, Evaluation
 from ..data import Block
 from ..errors import InputError, UnsupportedError
-from ..kernels.rows import snapshot
+from ..kernels.rows import column_squares, scaled_squares, snapshot
 from ..operators import Empty
-from ..penalties import L1
+from ..penalties import L1, Penalty
 from ..problem import Problem, Terms
 from ..state import State
-from .base import Solution, Solver, require_smooth
+from .base import Solution, Solver, require_positive, require_smooth
 from .newton_model import splitting
 from .primal_dual import Estimator
 from .prox_newton import ProxNewton, fits, newton_flops
 from .sampling import Independent
 from .sgadm import SGADM
-from .steps import batch_lipschitz
 from .variance_reduced import Steps, condat_vu_steps, extragradient_steps, pd3o_steps
 
 ESTIMATORS = ("saga", "l-svrg", "svrg")
 SCHEMES = ("auto", "condat-vu", "extragradient", "pd3o", "chain-prox")
 
+SAMPLINGS = ("auto", "importance", "settling", "independent", "reshuffled", "blocks")
 FINISHES = ("auto", "newton", "none")
 
 _WARM, _REDUCED, _NEWTON = 0.0, 1.0, 2.0
 """Stages of a run: plain stochastic steps, variance-reduced ones, Newton's."""
 
-_NEWTON_STEPS, _REDUCED_PASSES = 6.0, 25.0
+_NEWTON_STEPS, _REDUCED_PASSES = 6.0, 60.0
 """What either needs for six digits on a problem that suits it; the cheaper one is taken."""
 
 _PROX_FLOPS = 60.0
@@ -50,6 +50,14 @@ _CURVATURE = 2.0
 
 _DUAL_SHARE = 0.25
 """Part of that curvature that the coupling with F adds to it on average."""
+
+_UNEVEN = 1.3
+"""Ratio of the longest to the mean row, in squares, from which on rows are drawn by length."""
+
+_MILD = 4.0
+"""Ratio of mean squares up to which columns count as equally scaled."""
+
+_NOTHING = np.zeros(0)
 
 _REFRESH = 50
 """Passes after which SAGA's running mean is computed anew, before rounding errors add up."""
@@ -98,8 +106,11 @@ class VRSPDPEG(Solver):
         and for r2 = 0. "auto" takes it where that pays, and Condat-Vu elsewhere.
     finish : {"auto", "newton", "none"}
         Newton's steps where they pay, as soon as the first pass is over, or never.
-    sampling : {"settling", "independent", "reshuffled", "blocks"}
-        "settling": independent for five passes, then every row once a pass; block by block on disk.
+    sampling : {"auto", "importance", "settling", "independent", "reshuffled", "blocks"}
+        "importance": a row is drawn in proportion to its Lipschitz constant. "settling": independent for five passes,
+        then every row once a pass; block by block on disk. "auto" is the former where rows differ much in length.
+    dual_every : int, optional
+        Primal steps for each step of the dual; more than 1 where products with F would cost more than all the rest.
     """
 
     name = "vr-spdpeg"
@@ -113,18 +124,35 @@ class VRSPDPEG(Solver):
     converges = True
 
     def __init__(
-        self, estimator: str = "saga", scheme: str = "auto", sampling: str = "settling", finish: str = "auto"
+        self,
+        estimator: str = "saga",
+        scheme: str = "auto",
+        sampling: str = "auto",
+        finish: str = "auto",
+        dual_every: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.scheme = scheme
         self.sampling = sampling
         self.finish = finish
+        self.dual_every = dual_every
         if estimator not in ESTIMATORS:
             raise InputError(f"estimator is {estimator!r}. Choose one of {', '.join(ESTIMATORS)}.")
         if scheme not in SCHEMES:
             raise InputError(f"scheme is {scheme!r}. Choose one of {', '.join(SCHEMES)}.")
         if finish not in FINISHES:
             raise InputError(f"finish is {finish!r}. Choose one of {', '.join(FINISHES)}.")
+        if sampling not in SAMPLINGS:
+            raise InputError(f"sampling is {sampling!r}. Choose one of {', '.join(SAMPLINGS)}.")
+        require_positive(dual_every=dual_every)
+        if dual_every not in (None, 1) and scheme in ("extragradient", "pd3o"):
+            raise InputError(
+                f"dual_every is {dual_every}, which scheme {scheme!r} does not know. Leave one of them out."
+            )
+
+    @property
+    def order(self) -> str:
+        return "settling" if self.sampling == "auto" else self.sampling
 
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)
@@ -138,9 +166,12 @@ class VRSPDPEG(Solver):
 
     def default_batch(self, problem: Problem) -> int:
         n = problem.block.labels.size
-        # Larger batches than this no longer lengthen the step.
-        useful = 2.0 * problem.lipschitz_max / problem.lipschitz if problem.lipschitz > 0.0 else 1.0
-        return int(np.clip(min(_dense_flops(problem) / _row_flops(problem), useful), 1, max(1, n // 20)))
+        wanted = _dense_flops(problem) / _row_flops(problem)
+        if wanted > 1.0 and not self._newton_at_once(problem):
+            # Larger batches than this no longer lengthen the step.
+            L = problem.loss.curvature * problem.rough_norm(np.ones(problem.n_coordinates))
+            wanted = min(wanted, 2.0 * problem.lipschitz_max / L if L > 0.0 else 1.0)
+        return int(np.clip(wanted, 1, max(1, n // 20)))
 
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
@@ -150,14 +181,29 @@ class VRSPDPEG(Solver):
         vectors = {ours: warm[theirs] for ours, theirs in _SHARED.items()}
         vectors |= {"table": np.zeros(n), "mean": np.zeros(x0.size)}
         scheme = self._scheme(problem, batch_size)
-        vectors["tau"], vectors["sigma"] = _step_sizes(problem, batch_size, scheme)
-        numbers |= {"stage": _WARM, "done": 0.0, "until": float(-(-n // batch_size)), "epochs": 0.0}
-        numbers |= {"merged": float(scheme == "chain-prox"), "last_gap": math.inf, "gap_at": 0.0}
+        at_once = self._newton_at_once(problem)
+        importance = not at_once and self._importance(problem)
+        every = 1 if at_once or scheme in ("extragradient", "pd3o") else self._dual_every(problem, batch_size)
+        vectors["tau"], vectors["sigma"], metric = step_sizes(problem, batch_size, scheme, importance, at_once)
+        vectors["sigma"] /= every
+        if importance:
+            squares = np.empty(n)
+            scaled_squares(problem.block.rows, problem.block.weights, metric, squares)
+            vectors["shares"] = squares / squares.mean()
+        vectors["anchor"] = x0.copy() if every > 1 else np.zeros(0)
+        # The noise of the first pass would spoil a start that somebody chose.
+        first = 0 if np.any(x0) else -(-n // batch_size)
+        numbers |= {"stage": _WARM, "done": 0.0, "until": float(first), "epochs": 0.0}
+        numbers |= {"at_once": float(at_once), "merged": float(scheme == "chain-prox"), "dual_every": float(every)}
+        numbers |= {"waiting": 0.0, "last_gap": math.inf, "gap_at": 0.0}
         if fits(problem) and self.finish != "none":
             newton, more = ProxNewton().start(problem, 1, x0)
             numbers |= {name: newton[name] for name in ("stride", "accuracy", "loss", "value")}
             vectors |= {ours: more[theirs] for theirs, ours in _NEWTON_VECTORS.items() if ours not in vectors}
         return numbers, vectors
+
+    def set_dual(self, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+        vectors["y"][:] = vectors["y_bar"][:] = y
 
     def steps_ahead(self, state: State) -> float:
         return 1.0 if state.numbers["stage"] == _NEWTON else state.numbers["until"] - state.numbers["done"]
@@ -172,7 +218,8 @@ class VRSPDPEG(Solver):
         if started:
             v["x"][:], v["y"][:] = v["spare"], v["y_bar"]
             numbers["stage"] = _REDUCED
-            if self._newton_pays(problem, state, _REDUCED_PASSES):
+            v["anchor"][:] = v["x"][: v["anchor"].size]
+            if numbers["at_once"]:
                 self._go_newton(problem, state)
                 return ProxNewton().prepare(problem, terms, _newton_part(state))
             v["back"][:] = 0.0 if numbers["merged"] else problem.F.adjoint(v["y"])
@@ -212,12 +259,23 @@ class VRSPDPEG(Solver):
         scaled = penalty.scaled(v["tau"])
         assert scaled is not None
         terms = terms._replace(prox1=scaled.prox_term(problem.n_coordinates))
-        size = Steps(v["tau"], v["sigma"], 1.0, float(v["sigma"].min(initial=1.0)))
+        size = Steps(
+            v["tau"],
+            v["sigma"],
+            float(v["sigma"].min(initial=1.0)),
+            v.get("shares", _NOTHING),
+            int(state.numbers["dual_every"]),
+            int(state.numbers["waiting"]),
+            v["anchor"],
+        )
         memory = 1.0 / block.labels.size if self.estimator == "saga" else 0.0
         estimator = Estimator(1.0, memory, v["table"], v["mean"])
         if self.scheme == "extragradient":
             work += [v["y_bar"], v["Fx"]]
-        _KERNELS.get(self.scheme, condat_vu_steps)(block, order, batch, terms, estimator, size, *work)
+        if self.scheme in _KERNELS:
+            _KERNELS[self.scheme](block, order, batch, terms, estimator, size, *work)
+        else:
+            state.numbers["waiting"] = float(condat_vu_steps(block, order, batch, terms, estimator, size, *work))
 
     def solution(self, problem: Problem, state: State) -> Solution:
         numbers, v = state.numbers, state.vectors
@@ -252,12 +310,34 @@ class VRSPDPEG(Solver):
 
     def _newton_pays(self, problem: Problem, state: State, passes: float) -> bool:
         """Whether a handful of Newton steps costs less than this many passes."""
-        if "newton_y" not in state.vectors:
-            return False
         batch = int(state.parameters["batch_size"])
         dense = _merged_flops(problem) if state.numbers["merged"] else _dense_flops(problem)
         one_pass = problem.block.labels.size * (_row_flops(problem) + dense / batch)
-        return self.finish == "newton" or _NEWTON_STEPS * newton_flops(problem) < passes * one_pass
+        return _NEWTON_STEPS * newton_flops(problem) < passes * one_pass
+
+    def _newton_at_once(self, problem: Problem) -> bool:
+        """Whether Newton's steps follow the first pass, by what either way is likely to cost.
+
+        Batches of the default size make the dense part of a pass as expensive as the rows.
+        """
+        if self.finish != "auto" or not fits(problem):
+            return self.finish == "newton"
+        one_pass = 2.0 * problem.block.labels.size * _row_flops(problem)
+        return _NEWTON_STEPS * newton_flops(problem) < _REDUCED_PASSES * one_pass
+
+    def _importance(self, problem: Problem) -> bool:
+        if self.sampling != "auto":
+            return self.sampling == "importance"
+        longest, mean = problem.statistics.max_square, problem.statistics.mean_square
+        return not problem.on_disk and longest > _UNEVEN * mean
+
+    def _dual_every(self, problem: Problem, batch: int) -> int:
+        """So many primal steps that their cost exceeds that of the products with F."""
+        if self.dual_every is not None:
+            return self.dual_every
+        primal = batch * _row_flops(problem) + 10.0 * problem.n_coordinates
+        most = max(1, problem.block.labels.size // (20 * batch))
+        return int(np.clip(4.0 * problem.F.matrix().nnz / primal, 1, most))
 
     def _go_newton(self, problem: Problem, state: State) -> None:
         v = state.vectors
@@ -314,27 +394,63 @@ def _newton_part(state: State) -> State:
     return State("prox-newton", {}, state.seed, iterations=state.iterations, numbers=state.numbers, vectors=vectors)
 
 
-def _step_sizes(problem: Problem, batch_size: int, scheme: str) -> tuple[np.ndarray, np.ndarray]:
-    """tau_j = 1 / (2 L + s |column j of F|_1), sigma_e = s / |row e of F|_1: then |sigma^(1/2) F tau^(1/2)| <= 1.
+def step_sizes(
+    problem: Problem, batch_size: int, scheme: str, importance: bool, rough: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Primal steps tau, dual steps sigma, and the metric that tau is proportional to but for the coupling with F.
 
-    Pock, Chambolle: Diagonal preconditioning for first order primal-dual algorithms, ICCV 2011. Uniform where a prox
-    does not allow steps that differ.
+    With curvatures c_j = 2 L / metric_j: tau_j = 1 / (c_j + sum_e |F_ej| s_j), sigma_e = 1 / sum_j |F_ej| / s_j, where
+    s_j is in proportion to c_j. Then |sigma^(1/2) F (1/tau - c)^(-1/2)| <= 1 (Pock, Chambolle: Diagonal preconditioning
+    for first order primal-dual algorithms, ICCV 2011). Uniform where a prox does not allow steps that differ.
     """
     merged = scheme == "chain-prox"
     penalty = problem.merged if merged else problem.regularizer
     assert penalty is not None
+    metric = np.ones(problem.n_coordinates) if rough else _metric(problem, penalty)
+    curvature = _curvature(problem, metric, batch_size, importance, rough) / metric
     absolute = abs(problem.F.matrix())
-    columns = np.zeros(problem.n_coordinates) if merged else np.asarray(absolute.sum(axis=0), dtype=float).reshape(-1)
-    rows = np.asarray(absolute.sum(axis=1), dtype=float).reshape(-1)
-    curvature = _CURVATURE * batch_lipschitz(problem, batch_size) or problem.strong_convexity or 1.0
+    columns = np.asarray(absolute.sum(axis=0), dtype=float).reshape(-1)
+    columns *= not merged
     used = columns > 0.0
-    share = _DUAL_SHARE * curvature / columns[used].mean() if used.any() else 1.0
+    share = _DUAL_SHARE * curvature / columns[used].mean() if used.any() else np.ones(columns.size)
     tau = 1.0 / (curvature + share * columns)
-    sigma = share / np.where(rows > 0.0, rows, 1.0)
+    reach = np.asarray(absolute @ (1.0 / share), dtype=float).reshape(-1)
+    sigma = 1.0 / np.where(reach > 0.0, reach, 1.0)
     if scheme == "extragradient":
         sigma *= 0.5
     if penalty.scaled(tau) is None:
         tau[:] = tau.min()
     if not isinstance(problem.r2, L1):
-        sigma[:] = sigma.min(initial=share)
-    return tau, sigma
+        sigma[:] = sigma.min(initial=1.0)
+    return tau, sigma, metric
+
+
+def _curvature(problem: Problem, metric: np.ndarray, batch_size: int, importance: bool, rough: bool) -> float:
+    """Twice the expected smoothness of a batch in the metric."""
+    rows, labels, weights = problem.block
+    n = labels.size
+    squares = np.empty(n)
+    scaled_squares(rows, weights, metric, squares)
+    largest = float(squares.mean() if importance else squares.max())
+    share = n * (batch_size - 1) / (batch_size * (n - 1)) if n > 1 else 0.0
+    if share > 0.0:
+        mean = float(squares.mean()) if rough else min(problem.rough_norm(metric), float(squares.mean()))
+        largest = share * mean + (1.0 - share) * largest
+    return _CURVATURE * problem.loss.curvature * largest or problem.strong_convexity or 1.0
+
+
+def _metric(problem: Problem, penalty: Penalty) -> np.ndarray:
+    """1 / (mean square of each column), or its root, unless that makes single rows stand out; ones otherwise."""
+    even = np.ones(problem.n_coordinates)
+    rows, labels, weights = problem.block
+    means = np.empty(problem.n_coordinates)
+    column_squares(rows, weights, means)
+    if means.max() <= _MILD * np.min(means[means > 0.0], initial=np.inf) or penalty.scaled(means) is None:
+        return even
+    squares = np.empty(labels.size)
+    for power in (1.0, 0.5):
+        metric = np.where(means > 0.0, means, 1.0) ** -power
+        scaled_squares(rows, weights, metric, squares)
+        if squares.max() / squares.mean() <= 2.0 * problem.statistics.max_square / problem.statistics.mean_square:
+            return metric
+    return even
