@@ -9,10 +9,13 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import minimize
+from scipy.special import expit
 
 import spdpeg
 from common import modelling
@@ -23,10 +26,12 @@ LEVELS = (1e-2, 1e-3, 1e-4, 1e-6)
 TOLERANCE = 1e-6
 RECORDS_PER_PASS = 4
 ENDLESS = 10**9
+_NITER = 10**6
+"""Endless for PyProximal, which keeps an array of that length."""
 
 
 class Watch(Protocol):
-    """Takes an x and, unless the watch's own clock is right, the seconds spent on it; raises once it has seen enough."""
+    """Takes an x and, where its own clock would be wrong, the seconds spent; raises once it has seen enough."""
 
     cap: float
 
@@ -95,11 +100,10 @@ def certified(case: Case) -> Budgeted:
 
 
 def spams(linesearch: int) -> Callable[[Case], Budgeted]:
-    """FISTA with the exact prox. Line search 0 is its default, 2 is usually faster and does not descend at each step."""
+    """FISTA with the exact prox. Line search 0 is the default, 2 is usually faster and need not descend."""
 
     def prepare(case: Case) -> Budgeted:
-        from spams import fistaFlat
-
+        fista = import_module("spams").fistaFlat
         n, d = case.data.X.shape
         # Wants 32-bit indices: 64-bit ones are accepted and give wrong results.
         dense = case.data.X.nnz > 0.5 * n * d
@@ -107,7 +111,7 @@ def spams(linesearch: int) -> Callable[[Case], Budgeted]:
         y, start = np.asfortranarray(case.data.y[:, None]), np.zeros((d, 1), order="F")
 
         def run(budget: int) -> np.ndarray:
-            solution = fistaFlat(
+            solution = fista(
                 y, X, start, numThreads=1, max_it=budget, it0=budget + 1, tol=1e-16, loss="logistic",
                 regul="fused-lasso", lambda1=case.lam2, lambda2=case.l1, lambda3=0.0, linesearch_mode=linesearch,
             )  # fmt: skip
@@ -135,14 +139,13 @@ def saga(case: Case) -> Budgeted:
     return Budgeted(run)
 
 
-def skglm(case: Case) -> Budgeted:
+def working_sets(case: Case) -> Budgeted:
     """Proximal Newton steps on working sets."""
-    from skglm import SparseLogisticRegression
-
+    skglm = import_module("skglm")
     X, y = sp.csc_matrix(case.data.X), case.data.y
 
     def run(digits: int) -> np.ndarray:
-        model = SparseLogisticRegression(alpha=case.l1, tol=10.0**-digits, fit_intercept=False)
+        model = skglm.SparseLogisticRegression(alpha=case.l1, tol=10.0**-digits, fit_intercept=False)
         with warnings.catch_warnings(action="ignore"):
             return np.array(model.fit(X, y).coef_).reshape(-1)
 
@@ -151,14 +154,14 @@ def skglm(case: Case) -> Budgeted:
 
 def copt_three_split(case: Case) -> Traced:
     """Davis-Yin splitting with the exact prox of the chain and steps that may grow again."""
-    from copt import minimize_three_split
-    from copt.penalty import FusedLasso, L1Norm
-
+    copt, penalty = import_module("copt"), import_module("copt.penalty")
     loss, d = _copt_loss(case), case.data.X.shape[1]
+    fused, l1 = penalty.FusedLasso(case.lam2), penalty.L1Norm(case.l1)
+    fused.prox(np.zeros(d), 1.0)  # compiles
 
     def run(watch: Watch) -> None:
-        minimize_three_split(
-            loss.f_grad, np.zeros(d), FusedLasso(case.lam2).prox, L1Norm(case.l1).prox, tol=0.0, max_iter=ENDLESS,
+        copt.minimize_three_split(
+            loss.f_grad, np.zeros(d), fused.prox, l1.prox, tol=0.0, max_iter=ENDLESS,
             h_Lipschitz=case.l1 * np.sqrt(d), callback=lambda names: watch(names["x"]),
         )  # fmt: skip
 
@@ -172,16 +175,14 @@ def copt_primal_dual(line_search: bool) -> Callable[[Case], Traced]:
     """Condat-Vu: with its line search, or with the longest steps that theory allows."""
 
     def prepare(case: Case) -> Traced:
-        from copt import minimize_primal_dual
-        from copt.penalty import L1Norm
-
+        copt, l1 = import_module("copt"), import_module("copt.penalty").L1Norm
         loss, d = _copt_loss(case), case.data.X.shape[1]
         L, square = case.problem().lipschitz + case.ridge, _norm_square(case.F)
         steps = {} if line_search else {"step_size": 1.0 / L, "step_size2": 0.5 * L / square}
 
         def run(watch: Watch) -> None:
-            minimize_primal_dual(
-                loss.f_grad, np.zeros(d), L1Norm(case.l1).prox, L1Norm(case.lam2).prox, L=case.F, tol=0.0,
+            copt.minimize_primal_dual(
+                loss.f_grad, np.zeros(d), l1(case.l1).prox, l1(case.lam2).prox, L=case.F, tol=0.0,
                 max_iter=ENDLESS, line_search=line_search, callback=lambda names: watch(names["x"]), **steps,
             )  # fmt: skip
 
@@ -191,9 +192,9 @@ def copt_primal_dual(line_search: bool) -> Callable[[Case], Traced]:
 
 
 def _copt_loss(case: Case) -> Any:
-    from copt.loss import LogLoss
-
-    return LogLoss(sp.csr_matrix(case.data.X), (case.data.y > 0).astype(float), alpha=case.ridge)
+    return import_module("copt.loss").LogLoss(
+        sp.csr_matrix(case.data.X), (case.data.y > 0).astype(float), alpha=case.ridge
+    )
 
 
 def clarabel(case: Case) -> Budgeted:
@@ -220,8 +221,7 @@ def clarabel(case: Case) -> Budgeted:
 
 def regreg(case: Case) -> Budgeted:
     """FISTA whose prox is solved by FISTA in the dual."""
-    import regreg.api as rr
-
+    rr = import_module("regreg.api")
     n, d = case.data.X.shape
     quadratic = rr.identity_quadratic(case.ridge, 0, 0, 0)
     control = {"dual_reference_lipschitz": 1.05 * (_norm_square(case.F) + (case.l1 > 0.0))}
@@ -241,15 +241,11 @@ def regreg(case: Case) -> Budgeted:
 
 def pyproximal(case: Case) -> Traced:
     """Chambolle-Pock; the prox of the loss is left to L-BFGS, as PyProximal asks of its users."""
-    import pylops
-    import pyproximal as px
-    from scipy.optimize import minimize
-    from scipy.special import expit
-
+    pylops, px = import_module("pylops"), import_module("pyproximal")
     X, y = case.data.X, case.data.y
     n, d = X.shape
 
-    class Loss(px.Nonlinear):  # type: ignore[misc]
+    class Loss(px.Nonlinear):  # type: ignore[name-defined]
         def fun(self, x: np.ndarray) -> float:
             return float(np.logaddexp(0.0, -y * (X @ x)).mean()) + 0.5 * case.ridge * float(x @ x)
 
@@ -257,8 +253,11 @@ def pyproximal(case: Case) -> Traced:
             return np.asarray(X.T @ (-y * expit(-y * (X @ x)))) / n + case.ridge * x
 
         def optimize(self) -> np.ndarray:
-            function = lambda x: self._fungradprox(x, self.tau)  # noqa: E731
-            return minimize(function, self.x0, jac=True, method="L-BFGS-B", options={"maxiter": self.niter}).x
+            found = minimize(
+                self._fungradprox, self.x0, args=(self.tau,), jac=True, method="L-BFGS-B",
+                options={"maxiter": self.niter},
+            )  # fmt: skip
+            return np.asarray(found.x)
 
     F, square = pylops.MatrixMult(case.F), _norm_square(case.F)
     penalty = px.L1(case.lam2)
@@ -271,7 +270,7 @@ def pyproximal(case: Case) -> Traced:
 
     def run(watch: Watch) -> None:
         solve = px.optimization.primaldual.PrimalDual
-        solve(Loss(np.zeros(d)), penalty, F, np.zeros(d), **steps, niter=ENDLESS, callback=watch)
+        solve(Loss(np.zeros(d)), penalty, F, np.zeros(d), **steps, niter=_NITER, callback=watch)
 
     return Traced(run)
 
@@ -296,7 +295,7 @@ METHODS = {
     "regreg": Method(regreg, ("flr", "ggrlr"), "regreg"),
     "pyproximal": Method(pyproximal, ("flr", "ggrlr"), "pyproximal"),
     "saga": Method(saga, ("lasso",), "scikit-learn"),
-    "skglm": Method(skglm, ("lasso",), "skglm"),
+    "skglm": Method(working_sets, ("lasso",), "skglm"),
 }
 """By the name in tables; `spdpeg` itself is asked for the levels that it can reach."""
 PEERS = tuple(name for name, method in METHODS.items() if method.package != "spdpeg")

@@ -26,7 +26,7 @@ def draw(records: list[dict[str, Any]], cap: float, path: Path) -> None:
             points = [(record["methods"].get(name, {}).get("seconds", {}), y) for y, record in enumerate(records)]
             asked = [(seconds[f"{level:g}"], y) for seconds, y in points if f"{level:g}" in seconds]
             reached = [(value, y) for value, y in asked if value is not None]
-            missed = [(1.25 * cap, y) for value, y in asked if value is None]
+            missed = [(1.3 * cap * 1.2 ** (i / 2), y) for value, y in asked if value is None]
             axis.scatter(*zip(*reached, strict=True) if reached else ([], []), color=colour, label=name, **style)
             axis.scatter(*zip(*missed, strict=True) if missed else ([], []), facecolors="none", **style)
         axis.axvline(cap, color="0.6", linewidth=0.8, linestyle=":")

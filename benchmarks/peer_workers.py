@@ -5,6 +5,7 @@ import os
 import resource
 import statistics
 import time
+from contextlib import suppress
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -39,7 +40,7 @@ class _Watch:
         spent = now - self._start - self._paused if spent is None else spent
         value = self._case.objective(x)
         for level, goal in self._goals.items():
-            if value <= goal:
+            if value <= goal and spent <= self.cap:
                 self.found.setdefault(level, spent)
         if len(self.found) == len(self._goals) or spent > self.cap:
             raise _EnoughError
@@ -60,10 +61,8 @@ class _Tracer:
 
     def _times(self, goals: dict[float, float], cap: float) -> Times:
         watch = _Watch(self._case, goals, cap)
-        try:
+        with suppress(_EnoughError):
             self._method.run(watch)
-        except _EnoughError:
-            pass
         return watch.found
 
 
@@ -82,7 +81,7 @@ class _Grower:
             spent = time.perf_counter() - start
             value = self._case.objective(x)
             for level, goal in goals.items():
-                if value <= goal and level not in found:
+                if value <= goal and spent <= cap and level not in found:
                     found[level], self._budgets[level] = spent, budget
             connection.send(found)
             if len(found) == len(goals) or spent > cap / GROWTH or budget == self._method.largest:

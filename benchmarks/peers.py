@@ -4,8 +4,8 @@ One run, one machine, one thread. Every x is scored by one objective in plain Nu
 package's own report; the optimum is the value of a run of this package that was certified to 1e-9, checked against
 independent ones where there are any. What each package is told is in `peer_methods.py`.
 
-Each method has a process of its own. Imports, conversion of the data and compiled models are not counted, for anyone; nor
-is the first run, which compiles and finds out which budgets reach which level. After it the methods take turns, and
+Each method has a process of its own. Imports, conversion of the data and compiled models are not counted, for anyone;
+nor is the first run, which compiles and finds out which budgets reach which level. After it the methods take turns, and
 medians are shown. This package's times count all that `Problem` and `solve` do, bounds on the data included, except the
 records of the objective. "certified" is the wall time of `spdpeg.solve(problem, tol=1e-6)` to its end.
 """
@@ -139,14 +139,14 @@ def judge(record: dict[str, Any], cap: float, verdicts: Verdicts) -> None:
 
 def settings(options: argparse.Namespace) -> dict[str, Any]:
     """What the times depend on."""
-    packages = sorted({METHODS[name].package for name in options.peers} | {"spdpeg", "cvxpy", "numpy", "scipy", "numba"})
+    packages = {METHODS[name].package for name in options.peers} | {"spdpeg", "cvxpy", "numpy", "scipy", "numba"}
     return {
         "repeats": options.repeats,
         "cap_seconds": options.cap,
         "levels": LEVELS,
         "growth_of_budgets": GROWTH,
         "threads": 1,
-        "versions": {package: importlib.metadata.version(package) for package in packages},
+        "versions": {package: importlib.metadata.version(package) for package in sorted(packages)},
     }
 
 

@@ -27,8 +27,8 @@ def run(n_samples: int = 2000, n_features: int = 60) -> Objectives:
     problem = spdpeg.Problem(
         X, y, loss=losses.Logistic(), r1=penalties.L1(LAM1), r2=penalties.L1(LAM2), F=operators.FirstDifference()
     )
-    stochastic = spdpeg.solve(problem, max_passes=50)
-    full = spdpeg.solve(problem, max_passes=2000, batch_size=n_samples, kappa=0.0, record_every=2000)
+    stochastic = spdpeg.solve(problem, "spdpeg", max_passes=50)
+    full = spdpeg.solve(problem, "spdpeg", max_passes=2000, batch_size=n_samples, kappa=0.0, record_every=2000)
 
     x = cp.Variable(n_features)
     loss = cp.sum(cp.logistic(-cp.multiply(y, X @ x))) / n_samples

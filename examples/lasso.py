@@ -28,7 +28,13 @@ def run(n_samples: int = 400, n_features: int = 60) -> Objectives:
     # All rows in every batch leave no noise: the steps need not shrink (kappa = 0), the curvature of the mean is the
     # right one, and the last iterate converges faster than the average.
     result = spdpeg.solve(
-        problem, max_passes=2000, batch_size=n_samples, kappa=0.0, lipschitz=problem.lipschitz, record_every=2000
+        problem,
+        "spdpeg",
+        max_passes=2000,
+        batch_size=n_samples,
+        kappa=0.0,
+        lipschitz=problem.lipschitz,
+        record_every=2000,
     )
     lasso = Lasso(alpha=ALPHA, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(X, y)
     return Objectives(problem.objective(result.x_last), problem.objective(lasso.coef_))

@@ -36,7 +36,7 @@ def run(n_samples: int = 500, n_features: int = 20) -> Objectives:
 
     # rho is the size of the dual (entries up to 1/N) over that of F x (predictions up to 10 or so).
     result = spdpeg.solve(
-        problem, max_passes=None, max_iterations=ITERATIONS, record_every=2 * ITERATIONS, rho=0.1 / n_samples
+        problem, "spdpeg", max_iterations=ITERATIONS, record_every=2 * ITERATIONS, rho=0.1 / n_samples
     )
     reference = QuantileRegressor(quantile=LEVEL, alpha=ALPHA, fit_intercept=False).fit(X, y)
     return Objectives(result.objective, problem.objective(reference.coef_))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +26,7 @@ SOLVE = """
         X = np.random.default_rng(0).standard_normal((40, 6))
         problem = spdpeg.Problem(X, X[:, 0] > 0, loss=losses.Logistic(), r1=penalties.L1(0.01),
                                  r2=penalties.L1(0.01), F=operators.FirstDifference())
-        result = spdpeg.solve(problem, max_passes=5, tol=1e-9)
+        result = spdpeg.solve(problem, "spdpeg", max_passes=5, tol=1e-9)
     compiled = {e.data["dispatcher"].py_func.__qualname__ for _, e in recorder.buffer if e.is_start}
     print(json.dumps({
         "compiled": sorted(compiled),
@@ -74,6 +75,19 @@ def test_the_second_process_compiles_nothing(filled: tuple[Path, Any]) -> None:
     assert second["warnings"] == []
     assert second["objective"] == first["objective"]
     assert files == {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def test_nor_does_the_default_solver_in_any_of_its_stages(filled: tuple[Path, Any], tmp_path: Path) -> None:
+    solves = "".join(
+        f"{' ' * 8}result = spdpeg.solve(problem, tol=1e-9, scheme={scheme!r}, finish={finish!r})\n"
+        for scheme, finish in (("condat-vu", "none"), ("chain-prox", "none"), ("auto", "newton"))
+    )
+    script = re.sub(r" *result = .*\n", solves, SOLVE)
+    environment = {"NUMBA_CACHE_DIR": str(copy_of(filled, tmp_path))}
+    first, second = run(environment, script), run(environment, script)
+    assert {"condat_vu_steps", "model_steps"} <= set(first["compiled"])
+    assert second["compiled"] == []
+    assert second["objective"] == first["objective"]
 
 
 def copy_package(folder: Path) -> Path:

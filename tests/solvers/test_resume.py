@@ -163,7 +163,7 @@ def test_other_settings_are_refused(options: dict[str, Any], tmp_path: Path) -> 
     problem = make_problem("dense", tmp_path)
     state = spdpeg.solve(problem, "spdpeg", max_passes=1).state
     with pytest.raises(StateError, match=r"The state was made by spdpeg with .*\. Resume with the same solver"):
-        spdpeg.solve(problem, "spdpeg", state=state, **options)
+        spdpeg.solve(problem, **{"solver": "spdpeg", "state": state, **options})
 
 
 @pytest.mark.parametrize("vector", ["x", "y", "x_average", "y_average"])

@@ -95,7 +95,7 @@ def test_start_away_from_zero() -> None:
     known = twin.measure(instance, slice(None), 0.0, instance.problem().F.squared_norm, 0.0)
     step, rho = twin.paper_steps("spdpeg", known)
     trace = twin.run(instance, "spdpeg", step, rho, sampled_batches("auto", 1, False), x0)
-    result = spdpeg.solve(instance.problem(), mode="paper", x0=x0, max_passes=None, max_iterations=45, seed=3)
+    result = spdpeg.solve(instance.problem(), "spdpeg", mode="paper", x0=x0, max_iterations=45, seed=3)
     assert_follows(result, trace, 45)
 
 

@@ -105,6 +105,10 @@ OPERATORS: dict[str, tuple[Callable[[], Any], Callable[[], np.ndarray]]] = {
         lambda: operators.Stack(operators.FirstDifference(), _rectangle()),
         lambda: np.vstack([_chain(), _rectangle()]),
     ),
+    "Repeated": (
+        lambda: operators.Repeated(operators.FirstDifference(), copies=3, skip=1),
+        lambda: np.kron(np.eye(3), np.diff(np.eye(3, 4), axis=0)),
+    ),
     "SparseMatrix": (lambda: sp.csc_array(_graph()), _graph),
     "DenseMatrix": (_rectangle, _rectangle),
 }

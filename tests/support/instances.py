@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from spdpeg import Problem
+from spdpeg.penalties import SeparableSum, Zero
 from support import formulas
 
 
@@ -59,6 +60,18 @@ class Instance:
         """A changed copy."""
         return replace(self, **changes)
 
+    def beside_intercept(self, bias: float = 1.0) -> Self:
+        """With an intercept written out: a last column of `bias` that no penalty, set or operator sees."""
+        n, d = self.X.shape
+        F = np.hstack([self.F, np.zeros((len(self.F), 1))])
+        return self.with_(
+            X=np.hstack([self.X, np.full((n, 1), bias)]),
+            r1=_on_features(self.r1, d),
+            domain=_on_features(self.domain, d),
+            operator=F,
+            matrix=F,
+        )
+
     def objective(self, x: np.ndarray) -> float:
         """The objective, written out."""
         losses = formulas.loss_value(self.loss, self.X @ x, self.labels)
@@ -75,3 +88,7 @@ class Instance:
         """Gradient of the mean loss, written out."""
         slopes = self.scaled_weights * formulas.loss_derivative(self.loss, self.X @ x, self.labels)
         return np.asarray(self.X.T @ slopes) / len(self.labels)
+
+
+def _on_features(penalty: Any, d: int) -> Any:
+    return None if penalty is None else SeparableSum([penalty, Zero()], [d, 1])

@@ -122,9 +122,7 @@ CASES = [
         _logistic,
         lambda x: 0.02 * cp.norm1(x) + 0.03 * _grid(x),
     ),
-    Case(
-        _E.LowRankRegressor((2, 3), 0.05, 0.1, **_TIGHT), _squared, lambda x: 0.05 * cp.norm1(x) + 0.1 * _nuclear(x)
-    ),
+    Case(_E.LowRankRegressor((2, 3), 0.05, 0.1, **_TIGHT), _squared, lambda x: 0.05 * cp.norm1(x) + 0.1 * _nuclear(x)),
     Case(_E.LowRankClassifier((2, 3), 0.0, 0.05, **_TIGHT), _logistic, lambda x: 0.05 * _nuclear(x)),
     Case(
         _E.CompositeRegressor(

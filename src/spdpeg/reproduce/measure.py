@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,19 +32,28 @@ OPTIMUM_TOLERANCE = 1e-6
 COLUMNS = ("passes", "iterations", "seconds", "objective", "test_loss", "score")
 
 
+class Record(NamedTuple):
+    """What a curve is made of."""
+
+    passes: float
+    iterations: int
+    seconds: float
+    objective: float
+    x: np.ndarray
+
+
 def pace(study: Study, task: str, data: str) -> dict[str, Any]:
     """Passes and seconds of the reference: what every method is given at least."""
     problem = study.tasks[task].problem(study.data[data], study.training(data, 0))
     method = study.reference(task)
-    last = Progress(0.0, 0, 0.0, np.nan, np.nan, 0.0, np.empty(0))
+    records: list[Record] = []
 
-    def enough(record: Progress) -> bool:
-        nonlocal last
-        last = record
+    def keep(record: Record) -> bool:
+        records.append(record)
         return record.passes >= study.passes
 
-    trace(problem, method.solver, method.parameters, study.seed, study.seconds, enough)
-    return {"passes": last.passes, "seconds": last.seconds}
+    trace(problem, method.solver, method.parameters, study.seed, study.seconds, keep)
+    return {"passes": records[-1].passes, "seconds": records[-1].seconds}
 
 
 def optimum(study: Study, task: str, data: str, fold: int) -> dict[str, Any]:
@@ -134,7 +143,7 @@ def curve(
     rows: list[tuple[float, ...]] = []
     parameters, status = method.parameters, "complete"
 
-    def keep(record: Progress) -> bool:
+    def keep(record: Record) -> bool:
         values = (record.objective, test.loss_value(record.x), score(test, record.x))
         rows.append((record.passes, record.iterations, record.seconds, *values))
         return record.passes >= study.passes and record.seconds >= least_seconds
@@ -157,21 +166,25 @@ def trace(
     parameters: dict[str, Any],
     seed: int,
     seconds: float,
-    keep: Callable[[Progress], bool],
+    keep: Callable[[Record], bool],
 ) -> None:
     """Show `keep` the start, then nine records for each power of ten of passes, until it has enough or time is up."""
     result = solve(problem, solver, max_passes=0, seed=seed, **parameters)
-    keep(Progress(0.0, 0, 0.0, result.objective, result.violation, 0.0, result.x))
+    keep(Record(0.0, 0, 0.0, result.objective, result.x))
     rule, state = resolve(solver, parameters), result.state
     assert problem.n_samples is not None
     rows = max(_FIRST_ROWS, _FIRST_WORK / problem.n_features)
     power = min(0, math.ceil(math.log10(rows / problem.n_samples)))
     granted = 0.0
+
+    def show(progress: Progress) -> bool:
+        return keep(Record(*(getattr(progress, name) for name in Record._fields)))
+
     while result.status is Status.MAX_PASSES:
         interval, target = 10.0**power, 10.0 ** (power + 1)
         budget = Budget(target - granted, None, max(0.0, seconds - state.seconds))
         # The solver is kept, so that what it prepares for a problem is prepared, and timed, once.
-        result = _finished(run(problem, rule, state, budget, tol=None, record_every=interval, callback=keep))
+        result = _finished(run(problem, rule, state, budget, tol=None, record_every=interval, callback=show))
         granted, power = target, power + 1
 
 

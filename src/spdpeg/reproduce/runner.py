@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,7 +107,8 @@ def run(study: Study, directory: Path, jobs: int, report: Report | None = None) 
     """Do what is missing in `jobs` processes of one thread each."""
     parts = Parts(study, directory)
     context = multiprocessing.get_context("spawn")
-    with futures.ProcessPoolExecutor(jobs, context, _begin, (study, parts)) as pool:
+    end_to_watch, end_to_hold = context.Pipe(duplex=False)
+    with futures.ProcessPoolExecutor(jobs, context, _begin, (study, parts, end_to_watch)) as pool:
         try:
             _stage(pool, parts, "preparing", preparations(study), {}, report)
             extra = {job: _given(study, parts, job) for job in parts.missing(curves(study))}
@@ -117,7 +119,7 @@ def run(study: Study, directory: Path, jobs: int, report: Report | None = None) 
                 "Start the command again, with fewer --jobs if it happens twice: finished curves are kept."
             ) from None
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            end_to_hold.close()
             raise
     return parts
 
@@ -169,19 +171,19 @@ _here: tuple[Study, Parts]
 """In a worker: what `_begin` was given."""
 
 
-def _begin(study: Study, parts: Parts) -> None:
-    """Start a worker: one thread, and an end when the parent ends, however that happens."""
+def _begin(study: Study, parts: Parts, end_to_watch: Connection) -> None:
+    """Start a worker: of one thread, deaf to the keyboard, and ending at once when the parent lets go of its end."""
     global _here
     _here = study, parts
     import scipy.linalg  # noqa: F401  (its BLAS is the one that compiled code calls)
     import threadpoolctl  # type: ignore[import-untyped]
 
     threadpoolctl.threadpool_limits(1)
-    parent = multiprocessing.parent_process()
-    assert parent is not None
+    if hasattr(os, "setsid"):
+        os.setsid()
 
     def follow() -> None:
-        parent.join()
+        end_to_watch.poll(None)
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()

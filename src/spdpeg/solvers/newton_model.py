@@ -57,10 +57,14 @@ def data_matrix(rows: Rows) -> Any:
 class TallModel:
     """For few coordinates: curvature averaged over every `stride`-th row, as a d x d matrix."""
 
-    def __init__(self, problem: Problem, form: Stacked, margins: np.ndarray, stride: int, first: int) -> None:
+    def __init__(
+        self, problem: Problem, form: Stacked, margins: np.ndarray, floor: float, stride: int, first: int
+    ) -> None:
         d = problem.n_coordinates
         lower = np.zeros((d, d))
-        self.rows_read = int(add_curvature(problem.block, problem.loss.derivative_term, margins, stride, first, lower))
+        self.rows_read = int(
+            add_curvature(problem.block, problem.loss.derivative_term, margins, floor, stride, first, lower)
+        )
         self._terms = form.terms(problem)
         self._H = (lower + np.tril(lower, -1).T) / self.rows_read
         K = form.K.matrix()
@@ -97,14 +101,14 @@ class WideModel:
     another rho costs no more than another N x N factor.
     """
 
-    def __init__(self, problem: Problem, form: Stacked, margins: np.ndarray) -> None:
+    def __init__(self, problem: Problem, form: Stacked, margins: np.ndarray, floor: float) -> None:
         rows, labels, weights = problem.block
         n = labels.size
         self.rows_read = n
         self._form = form
         self._A = A = data_matrix(rows)
         bends = np.empty(n)
-        second_derivatives(problem.loss.derivative_term, margins, labels, weights, bends)
+        second_derivatives(problem.loss.derivative_term, margins, labels, weights, floor, bends)
         self._half = np.sqrt(bends / n)
         if isinstance(form.K, Identity):
             self._solve, self._back = _same, A.T
@@ -165,29 +169,31 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
 
 
 @inner
-def bend_of(derivative: Term, margin: float, label: float) -> float:
-    """phi'' by central differences: the model needs no more."""
+def bend_of(derivative: Term, margin: float, label: float, floor: float) -> float:
+    """phi'' by central differences, at least `floor`: the model needs no more."""
     h = 1e-6 * max(1.0, abs(margin))
     rise = call_scalar(derivative, margin + h, label) - call_scalar(derivative, margin - h, label)
-    return max(rise, 0.0) / (2.0 * h)
+    return max(rise / (2.0 * h), floor)
 
 
 @kernel
 def second_derivatives(
-    derivative: Term, margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, out: np.ndarray
+    derivative: Term, margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, floor: float, out: np.ndarray
 ) -> None:
     """out_i = w_i phi''(margin_i)."""
     for i in range(out.size):
-        out[i] = weight_of(weights, i) * bend_of(derivative, margins[i], labels[i])
+        out[i] = weight_of(weights, i) * bend_of(derivative, margins[i], labels[i], floor)
 
 
 @kernel
-def add_curvature(block: Block, derivative: Term, margins: np.ndarray, stride: int, first: int, out: np.ndarray) -> int:
+def add_curvature(
+    block: Block, derivative: Term, margins: np.ndarray, floor: float, stride: int, first: int, out: np.ndarray
+) -> int:
     """Lower triangle of out += sum of w phi''(margin) a a^T over every `stride`-th row; the number of those rows."""
     used = 0
     for i in range(first, count(block.rows), stride):
         used += 1
-        bend = bend_of(derivative, margins[i], block.labels[i])
+        bend = bend_of(derivative, margins[i], block.labels[i], floor)
         add_outer(block.rows, i, weight_of(block.weights, i) * bend, out)
     return used
 

@@ -32,6 +32,8 @@ _DENSE = 0.2
 """the time of a flop in dense linear algebra, relative to one on scattered numbers: both for the cost model."""
 _FIRST_ACCURACY, _LAST_ACCURACY = 1e-3, 1e-11
 _MOST_HALVINGS = 15
+_FIRST_FLOOR = 1e-3
+"""Least curvature of a row, relative to the most that the loss has, after a step that had to be cut short."""
 _MOST_FACE_STEPS = 20
 
 
@@ -101,7 +103,8 @@ class ProxNewton(Solver):
         z = splitting(problem).K.forward(x0)
         vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n), "gradient": np.zeros(d)}
         stride = max(1, n // int(self.rows or _ROWS_PER_FEATURE * d))
-        numbers = {"stride": float(stride), "accuracy": _FIRST_ACCURACY, "loss": math.nan, "value": math.nan}
+        numbers = {"stride": float(stride), "accuracy": _FIRST_ACCURACY, "floor": 0.0}
+        numbers |= {"loss": math.nan, "value": math.nan}
         return {**numbers, **StepRule(base=1.0).to_numbers()}, vectors
 
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
@@ -118,10 +121,11 @@ class ProxNewton(Solver):
         n, d = block.labels.size, problem.n_coordinates
         form = splitting(problem)
         stride = int(numbers["stride"])
+        floor = numbers["floor"] * problem.loss.curvature
         model = (
-            TallModel(problem, form, v["margins"], stride, state.iterations % stride)
+            TallModel(problem, form, v["margins"], floor, stride, state.iterations % stride)
             if d <= _MOST_FEATURES
-            else WideModel(problem, form, v["margins"])
+            else WideModel(problem, form, v["margins"], floor)
         )
         x_new = model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
         if form.K is not problem.F:
@@ -137,6 +141,8 @@ class ProxNewton(Solver):
             step *= 0.5
             loss, value = self._read(problem, v["x"] + step * (x_new - v["x"]), margins, gradient)
             reads += n
+        # A loss with flat stretches may have no curvature where x is; the model then needs some of its own.
+        numbers["floor"] = max(10.0 * numbers["floor"], _FIRST_FLOOR) if step < 0.5 else 0.1 * numbers["floor"]
         if step < 1.0:
             numbers["stride"] = float(max(1, stride // 2))
         if value <= numbers["value"]:
@@ -155,7 +161,7 @@ class ProxNewton(Solver):
         bends, margins, gradient = (np.empty_like(v[name]) for name in ("margins", "margins", "gradient"))
         A = data_matrix(rows)
         for reads in range(_MOST_FACE_STEPS):
-            second_derivatives(problem.loss.derivative_term, v["margins"], labels, weights, bends)
+            second_derivatives(problem.loss.derivative_term, v["margins"], labels, weights, 0.0, bends)
             x_new = face_step(problem, A, bends / labels.size, v["x"], v["gradient"])
             if x_new is None:
                 return reads

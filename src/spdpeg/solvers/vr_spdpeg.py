@@ -117,7 +117,7 @@ class VRSPDPEG(Solver):
     summary = "variance-reduced SPDPEG, the last iterate"
     update = "x+ = prox1(x - tau (g(x) - g(table) + mean of the table + F^T y)); y+ = prox2*(y + sigma F (2 x+ - x))"
     cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, about 10 d + 8 l flops; extragradient: 2 of each"
-    memory = "6 d + 8 l + N"
+    memory = "8 d + 10 l + N; 6 d + 8 l + N if d and N are too large for Newton's steps"
     rate = "O(1/t); linear if r1 is strongly convex and r2 smooth, and in practice"
     needs = "smooth loss; any r1, r2, F; finite sum"
     finite_sum = True
@@ -198,7 +198,7 @@ class VRSPDPEG(Solver):
         numbers |= {"waiting": 0.0, "last_gap": math.inf, "gap_at": 0.0}
         if fits(problem) and self.finish != "none":
             newton, more = ProxNewton().start(problem, 1, x0)
-            numbers |= {name: newton[name] for name in ("stride", "accuracy", "loss", "value")}
+            numbers |= {name: newton[name] for name in ("stride", "accuracy", "floor", "loss", "value")}
             vectors |= {ours: more[theirs] for theirs, ours in _NEWTON_VECTORS.items() if ours not in vectors}
         return numbers, vectors
 
@@ -301,7 +301,7 @@ class VRSPDPEG(Solver):
             return
         gap = certificate.rel_gap if math.isfinite(certificate.rel_gap) else certificate.residual
         passes = (state.rows - numbers["gap_at"]) / problem.block.labels.size
-        if math.isfinite(gap) and math.isfinite(numbers["last_gap"]) and passes > 0.0:
+        if 0.0 < gap < math.inf and math.isfinite(numbers["last_gap"]) and passes > 0.0:
             pace = math.log(max(numbers["last_gap"] / gap, 1.0)) / passes
             left = math.log(max(gap / (tol or _AIM), 1.0))
             if self._newton_pays(problem, state, left / pace if pace > 0.0 else math.inf):

@@ -1,0 +1,100 @@
+"""Data as they come: shipped sets out of the box, and inputs that break other packages."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+
+from spdpeg import estimators
+from spdpeg.errors import InputError
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((50, 7))
+Y = X[:, 0] + 0.1 * RNG.standard_normal(50)
+
+
+def test_breast_cancer_as_it_comes() -> None:
+    """Warnings are errors here: the raw columns span five orders of magnitude and the fit must still converge."""
+    rows, y = load_breast_cancer(return_X_y=True)
+    assert estimators.FusedLogisticRegression(random_state=0).fit(rows, y).score(rows, y) > 0.94
+
+
+def test_digits_as_images() -> None:
+    rows, y = load_digits(return_X_y=True)
+    model = estimators.TotalVariationClassifier(shape=(8, 8), random_state=0).fit(rows, y > 4)
+    assert model.score(rows, y > 4) > 0.88
+
+
+def test_diabetes() -> None:
+    rows, y = load_diabetes(return_X_y=True)
+    assert estimators.FusedLasso(random_state=0).fit(rows, y).score(rows, y) > 0.5
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array, sp.lil_array])
+def test_sparse_formats(kind: Any) -> None:
+    thin = np.where(np.abs(X) > 0.7, X, 0.0)
+    dense = estimators.FusedLasso(random_state=0, tol=1e-8).fit(thin, Y)
+    sparse = estimators.FusedLasso(random_state=0, tol=1e-8).fit(kind(thin), Y)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-6)
+    np.testing.assert_allclose(sparse.predict(kind(thin)), dense.predict(thin), atol=1e-6)
+
+
+def test_long_indices() -> None:
+    long = sp.csr_array(X)
+    long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
+    model = estimators.FusedLasso(random_state=0).fit(long, Y)
+    np.testing.assert_array_equal(model.coef_, estimators.FusedLasso(random_state=0).fit(sp.csr_array(X), Y).coef_)
+
+
+def test_read_only_and_memory_mapped(tmp_path: Any) -> None:
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    model = estimators.FusedLasso(random_state=0, tol=1e-8).fit(X, Y)
+    for rows in (mapped, frozen):
+        again = estimators.FusedLasso(random_state=0, tol=1e-8).fit(rows, Y)
+        np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-6)
+
+
+def test_wide_data() -> None:
+    wide = RNG.standard_normal((20, 300))
+    model = estimators.FusedLasso(0.1, 0.1, random_state=0).fit(wide, wide[:, :3].sum(axis=1))
+    assert 0 < np.count_nonzero(np.abs(model.coef_) > 1e-6) < 150
+
+
+def test_constant_columns_and_features_of_no_use() -> None:
+    padded = np.column_stack([X, np.full(50, 3.0), np.zeros(50)])
+    model = estimators.FusedLasso(0.01, 0.0, random_state=0, tol=1e-8).fit(padded, Y)
+    np.testing.assert_allclose(model.coef_[-2:], 0.0, atol=1e-9)
+    guided = estimators.GraphGuidedRegressor("sics", random_state=0).fit(padded, Y)
+    assert not np.isin(guided.F_.edges, [7, 8]).any()
+
+
+def test_a_constant_target() -> None:
+    model = estimators.FusedLasso(random_state=0).fit(X, np.full(50, 5.0))
+    np.testing.assert_allclose(model.predict(X), 5.0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("rows", "y", "message"),
+    [
+        (np.where(X > 2.0, np.nan, X), Y > 0, "NaN"),
+        (np.where(X > 2.0, np.inf, X), Y > 0, "infinity"),
+        (X, np.ones(50), "one class only, np.float64\\(1.0\\)"),
+        (X, Y, "Unknown label type"),
+        (X[:0], Y[:0] > 0, "0 sample"),
+        (X[:, :0], Y > 0, "0 feature"),
+        (X, Y[:-1] > 0, "inconsistent numbers of samples"),
+    ],
+)
+def test_unusable_data(rows: Any, y: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        estimators.FusedLogisticRegression().fit(rows, y)
+
+
+def test_one_class_after_weights() -> None:
+    with pytest.raises(InputError, match="rows of weight 0 do not count"):
+        estimators.FusedLogisticRegression().fit(X, Y > 0, sample_weight=(Y > 0).astype(float))

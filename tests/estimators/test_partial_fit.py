@@ -1,0 +1,124 @@
+"""`partial_fit` is one run of SPDPEG over all chunks, bit for bit, in constant memory."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import spdpeg
+from spdpeg import datasets, estimators, losses, operators, penalties
+from spdpeg.errors import InputError
+
+
+def data(rows: int = 200, features: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    X, y, _ = datasets.piecewise_constant(n_samples=rows, n_features=features, seed=1)
+    return X, y
+
+
+def chunks(*arrays: Any, sizes: tuple[int, ...] = (7, 50, 1, 1, 41, 100)) -> list[tuple[Any, ...]]:
+    stops = np.cumsum(sizes)
+    return [tuple(array[stop - size : stop] for array in arrays) for stop, size in zip(stops, sizes, strict=True)]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_same_bits_as_one_run(sparse: bool) -> None:
+    X, y = data()
+    rows = sp.csr_array(X) if sparse else X
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    model = estimators.FusedLogisticRegression(0.01, 0.02, random_state=3)
+    for part in chunks(rows, y, weights):
+        model.partial_fit(*part[:2], classes=[-1, 1], sample_weight=part[2])
+    first = spdpeg.Problem(rows[:7], y[:7], losses.Logistic(), intercept=True)
+    problem = spdpeg.Problem(
+        spdpeg.data.Stream(chunks(rows, y, weights)),
+        loss=losses.Logistic(),
+        r1=penalties.L1(0.01),
+        r2=penalties.L1(0.02),
+        F=operators.FirstDifference(),
+        intercept=True,
+    )
+    assert problem.bias != first.bias  # a stream's weights count in its scale
+    coef, intercept = problem.split(spdpeg.solve(problem, "spdpeg", max_passes=1).x)
+    np.testing.assert_array_equal(model.coef_[0], coef)
+    assert model.intercept_[0] == intercept
+
+
+def test_a_pickled_model_goes_on() -> None:
+    X, y = data()
+    whole, resumed = (estimators.FusedLasso(random_state=0) for _ in range(2))
+    for part in chunks(X, X[:, 0]):
+        whole.partial_fit(*part)
+        resumed = pickle.loads(pickle.dumps(resumed)).partial_fit(*part)
+    np.testing.assert_array_equal(whole.coef_, resumed.coef_)
+
+
+def test_approaches_the_batch_fit() -> None:
+    X, y = data(20_000)
+    batch = estimators.FusedLogisticRegression(random_state=0).fit(X, y)
+    stream = clone(batch)
+    for start in range(0, len(y), 500):
+        stream.partial_fit(X[start : start + 500], y[start : start + 500], classes=[-1, 1])
+    assert stream.score(X, y) > batch.score(X, y) - 0.01
+    assert stream.certificate_ is None
+
+
+def test_goes_on_from_a_fit() -> None:
+    X, y = data()
+    model = estimators.FusedLogisticRegression(random_state=0).fit(X, y)
+    before = model.coef_.copy()
+    model.partial_fit(X[:2], y[:2])
+    assert 0.0 < np.abs(model.coef_ - before).max() < np.abs(before).max()
+
+
+def test_fit_begins_anew() -> None:
+    X, y = data()
+    model = estimators.FusedLasso(random_state=0)
+    fresh = clone(model).fit(X, X[:, 0])
+    model.partial_fit(X[:51], X[:51, 1]).fit(X, X[:, 0])
+    np.testing.assert_array_equal(model.coef_, fresh.coef_)
+    after = clone(model).fit(X, X[:, 0]).partial_fit(X[:50], y[:50])
+    np.testing.assert_array_equal(model.partial_fit(X[:50], y[:50]).coef_, after.coef_)
+
+
+def test_a_single_row_waits_for_another() -> None:
+    X, y = data()
+    model = estimators.FusedLogisticRegression(random_state=0).partial_fit(X[:1], y[:1], classes=[-1, 1])
+    np.testing.assert_array_equal(model.coef_, np.zeros((1, 12)))
+    assert model.partial_fit(X[1:2], y[1:2]).coef_.any()
+
+
+def test_several_classes() -> None:
+    X, y = data(600)
+    thirds = np.digitize(X @ np.arange(12), [-10.0, 10.0])
+    model = estimators.FusedLogisticRegression(1e-4, 1e-4, random_state=0)
+    for part in chunks(X, thirds, sizes=(300, 300)):
+        model.partial_fit(*part, classes=[0, 1, 2])
+    assert model.coef_.shape == (3, 12)
+    assert model.score(X, thirds) > 0.6
+
+
+def test_a_changed_weight_counts() -> None:
+    X, y = data()
+    model = estimators.FusedLasso(random_state=0).partial_fit(X[:100], y[:100])
+    same = clone(model).partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    model.set_params(lam1=1.0).partial_fit(X[100:], y[100:])
+    assert not np.array_equal(model.coef_, same.coef_)
+
+
+def test_refusals() -> None:
+    X, y = data()
+    model = estimators.FusedLogisticRegression()
+    with pytest.raises(InputError, match="classes is missing"):
+        model.partial_fit(X, y)
+    model.partial_fit(X, y, classes=[-1, 1])
+    with pytest.raises(InputError, match="must stay the same"):
+        model.partial_fit(X, y, classes=[-1, 0, 1])
+    with pytest.raises(InputError, match="label 5"):
+        model.partial_fit(X, np.full(len(y), 5))
+    with pytest.raises(InputError, match="balanced"):
+        estimators.FusedLogisticRegression(class_weight="balanced").partial_fit(X, y, classes=[-1, 1])
+    assert not hasattr(estimators.FusedSVC(), "partial_fit")
+    assert not hasattr(estimators.CompositeRegressor(losses.Quantile(0.5)), "partial_fit")
