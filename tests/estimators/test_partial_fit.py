@@ -47,7 +47,7 @@ def test_same_bits_as_one_run(sparse: bool) -> None:
 
 
 def test_a_pickled_model_goes_on() -> None:
-    X, y = data()
+    X, _ = data()
     whole, resumed = (estimators.FusedLasso(random_state=0) for _ in range(2))
     for part in chunks(X, X[:, 0]):
         whole.partial_fit(*part)
@@ -91,7 +91,7 @@ def test_a_single_row_waits_for_another() -> None:
 
 
 def test_several_classes() -> None:
-    X, y = data(600)
+    X, _ = data(600)
     thirds = np.digitize(X @ np.arange(12), [-10.0, 10.0])
     model = estimators.FusedLogisticRegression(1e-4, 1e-4, random_state=0)
     for part in chunks(X, thirds, sizes=(300, 300)):

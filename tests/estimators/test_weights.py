@@ -86,5 +86,5 @@ def test_all_weights_zero_are_refused() -> None:
 
 
 def test_negative_weights_are_refused() -> None:
-    with pytest.raises(ValueError, match="[Nn]egative"):
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
         estimators.FusedLasso().fit(np.eye(3), np.ones(3), sample_weight=[1.0, -1.0, 1.0])

@@ -78,9 +78,12 @@ def _shrink_singular_values(matrix: Vector, limit: float) -> Vector:
 
 def _flatten(v: Vector, limit: ArrayLike) -> Vector:
     """prox of sum_j limit_j |v_{j+1} - v_j| by its dual, a least-squares problem in a box."""
-    limits = np.broadcast_to(np.asarray(limit, dtype=float), (v.size - 1,))
+    # The solver of the dual does not take an empty box.
+    limits = np.maximum(np.broadcast_to(np.asarray(limit, dtype=float), (v.size - 1,)), 1e-15)
     spread = np.diff(np.eye(v.size), axis=0).T
-    return np.asarray(v - spread @ lsq_linear(spread, v, (-limits, limits), method="bvls", tol=1e-15).x)
+    flow = lsq_linear(spread, v, (-limits, limits), method="bvls", tol=1e-15, max_iter=100 * v.size)
+    assert flow.status > 0, flow.message
+    return np.asarray(v - spread @ flow.x)
 
 
 def _groups(penalty: Any, v: Vector) -> list[slice]:

@@ -1,22 +1,21 @@
 """VR-SPDPEG slowly: gradients stored whole, one function per scheme, F as a matrix, r1 and r2 by their formulas."""
 
+import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from spdpeg import Problem, penalties
-from spdpeg.penalties import FusedL1
 from spdpeg.solvers import sampling
 from support import admm, formulas
 from support.comparators import Output, Run
 from support.instances import Instance
 
 Vector = np.ndarray
-SEPARABLE = ("Zero", "L1", "L2Squared", "ElasticNet", "HuberL1", "Box", "NonNegative")
+SEPARABLE = ("NoneType", "Zero", "L1", "L2Squared", "ElasticNet", "HuberL1", "Box", "NonNegative")
 
 
 @dataclass
@@ -30,20 +29,26 @@ class Point:
     """What PD3O goes on from."""
     table: Vector
     mean: Vector
+    anchor: Vector
+    """x at the last step of the dual, and"""
+    waiting: int = 0
+    """steps since then."""
 
     def copy(self) -> "Point":
         """An independent copy."""
-        return Point(*(vector.copy() for vector in vars(self).values()))
+        return copy.deepcopy(self)
 
 
 @dataclass(frozen=True)
 class Method:
-    """An instance with steps tau of the coordinates and sigma of the rows of F."""
+    """An instance with steps tau of the coordinates and sigma of the rows of F, and shares that rows are drawn by."""
 
     instance: Instance
     tau: Vector
     sigma: Vector
     saga: bool = True
+    shares: Vector | None = None
+    dual_every: int = 1
 
     def prox(self, v: Vector) -> Vector:
         """Of r1 with steps tau; equal ones where r1 ties coordinates together."""
@@ -62,7 +67,7 @@ class Method:
         gradient = state.mean.copy()
         for i in rows:
             change = admm.row_gradients(self.instance, at, np.array([i]))[0] - state.table[i]
-            gradient += change / len(rows)
+            gradient += change / (len(rows) * (1.0 if self.shares is None else self.shares[i]))
             if self.saga:
                 state.table[i] += change
                 state.mean = state.mean + change / len(state.table)
@@ -74,10 +79,13 @@ class Method:
         state.mean = state.table.mean(axis=0)
 
     def condat_vu(self, state: Point, rows: Vector) -> None:
-        """x+ = prox(x - tau (g + F^T y)),  y+ = prox*(y + sigma F (2 x+ - x))."""
-        F, before = self.instance.F, state.x
-        state.x = self.prox(before - self.tau * (self.estimate(before, rows, state) + F.T @ state.y))
-        self._dual_step(state, F @ (2.0 * state.x - before))
+        """x+ = prox(x - tau (g + F^T y)); then, unless it is too early, y+ = prox*(y + sigma F (2 x+ - x))."""
+        F = self.instance.F
+        state.x = self.prox(state.x - self.tau * (self.estimate(state.x, rows, state) + F.T @ state.y))
+        state.waiting += 1
+        if state.waiting == self.dual_every:
+            self._dual_step(state, F @ (2.0 * state.x - state.anchor))
+            state.anchor, state.waiting = state.x, 0
 
     def pd3o(self, state: Point, rows: Vector) -> None:
         """Yan's three-operator step with the gradient estimated at x = prox(q)."""
@@ -86,27 +94,6 @@ class Method:
         descended = state.x - self.tau * self.estimate(state.x, rows, state)
         self._dual_step(state, F @ (state.x + descended - state.q - self.tau * (F.T @ state.y)))
         state.q = descended - self.tau * (F.T @ state.y)
-
-    def chain_prox(self, state: Point, rows: Vector) -> None:
-        """Proximal SAGA: x+ = prox(x - tau g), r1 and r2(F .) in one prox; z = F x, y read off the chain."""
-        point = state.x - self.tau * self.estimate(state.x, rows, state)
-        state.x = admm.prox(self._together, point, float(self.tau[0]))
-        state.z = self.instance.F @ state.x
-        if state.y.size:
-            ahead = state.x - state.mean
-            state.y = -np.cumsum(ahead - formulas.prox(FusedL1(0.0, self._limits), ahead, 1.0))[:-1]
-
-    @property
-    def _limits(self) -> Vector:
-        """Weights of the edges of the chain."""
-        return np.broadcast_to(self.instance.r2.weight, (len(self.instance.F),))
-
-    @property
-    def _together(self) -> Any:
-        """r1 + r2(F .) along a chain, or r1 alone."""
-        if not len(self.instance.F):
-            return self.instance.r1
-        return FusedL1(0.0 if self.instance.r1 is None else self.instance.r1.weight, self._limits)
 
     def extragradient(self, state: Point, rows: Vector) -> tuple[Vector, Vector]:
         """Section 16.2 of the design: the mean of the table first, then a batch at x_bar; (x_bar, y_bar)."""
@@ -118,6 +105,27 @@ class Method:
         state.z = F @ x + (y - y_bar) / self.sigma
         return x_bar, y_bar
 
+    def chain_prox(self, state: Point, rows: Vector) -> None:
+        """Proximal SAGA: x+ = prox(x - tau g), r1 and r2(F .) in one prox."""
+        point = state.x - self.tau * self.estimate(state.x, rows, state)
+        if len(self.instance.F):
+            l1 = 0.0 if self.instance.r1 is None else self.instance.r1.weight
+            state.x = formulas.prox(penalties.FusedL1(l1, self._limits), point, float(self.tau[0]))
+        else:
+            state.x = self.prox(point)
+        self.read_off(state)
+
+    def read_off(self, state: Point) -> None:
+        """z = F x, and the y that x - mean gradient leaves on the edges of the chain."""
+        state.z = self.instance.F @ state.x
+        if len(self.instance.F):
+            ahead = state.x - state.mean
+            state.y = -np.cumsum(ahead - formulas.prox(penalties.FusedL1(0.0, self._limits), ahead, 1.0))[:-1]
+
+    @property
+    def _limits(self) -> Vector:
+        return np.broadcast_to(self.instance.r2.weight, (len(self.instance.F),))
+
     def _dual_step(self, state: Point, ahead: Vector) -> None:
         y = self.dual_prox(state.y + self.sigma * ahead)
         state.z = ahead + (state.y - y) / self.sigma
@@ -126,7 +134,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Twin:
-    """A whole run: a pass of SGADM, then the scheme from its averages."""
+    """A whole run: a pass of SGADM unless the start was chosen, then the scheme from its averages."""
 
     instance: Instance
     problem: Problem
@@ -136,50 +144,102 @@ class Twin:
     seed: int
     x0: Vector
     count: int
-    sampling: str = "settling"
+    sampling: str = "auto"
+    dual_every: int | None = None
+
+    @property
+    def warm_steps(self) -> int:
+        """Of the first pass."""
+        return 0 if np.any(self.x0) else self._pass
+
+    @property
+    def _pass(self) -> int:
+        return -(-len(self.instance.X) // self.batch)
+
+    @cached_property
+    def metric(self) -> Vector:
+        """1 / (mean square of a column), or its root, where columns differ and rows do not stand out for it."""
+        X2, w = self.instance.X**2, self.instance.scaled_weights
+        means = (w[:, None] * X2).mean(axis=0)
+        tied = self.scheme == "chain-prox" and len(self.instance.F) > 0
+        if means.max() <= 4.0 * means[means > 0].min() or tied or type(self.instance.r1).__name__ not in SEPARABLE:
+            return np.ones(means.size)
+        unevenness = np.max(w * X2.sum(axis=1)) / np.mean(w * X2.sum(axis=1))
+        for power in (1.0, 0.5):
+            metric = np.where(means > 0, means, 1.0) ** -power
+            squares = w * (X2 @ metric)
+            if squares.max() / squares.mean() <= 2.0 * unevenness:
+                return metric
+        return np.ones(means.size)
 
     @cached_property
     def method(self) -> Method:
         """With the default steps."""
-        warm = self._sgadm
-        n, b, F = len(self.instance.X), self.batch, np.abs(self.instance.F)
+        n, b, F, w = len(self.instance.X), self.batch, np.abs(self.instance.F), self.instance.scaled_weights
+        lengths, squares = w * (self.instance.X**2).sum(axis=1), w * (self.instance.X**2 @ self.metric)
+        important = self.sampling == "importance" or (
+            self.sampling == "auto" and lengths.max() > 1.3 * lengths.mean()
+        )
         share = n * (b - 1) / (b * (n - 1))
-        curvature = 2.0 * (share * warm.known.lipschitz + (1.0 - share) * warm.known.lipschitz_max)
-        columns, rows = F.sum(axis=0) * (self.scheme != "chain-prox"), F.sum(axis=1)
-        weight = 0.25 * curvature / columns[columns > 0].mean() if columns.any() else 1.0
+        mean = min(self.problem.rough_norm(self.metric), squares.mean())
+        largest = share * mean + (1.0 - share) * (squares.mean() if important else squares.max())
+        curvature = 2.0 * self.instance.loss.curvature * largest / self.metric
+        columns = F.sum(axis=0) * (self.scheme != "chain-prox")
+        weight = 0.25 * curvature / columns[columns > 0].mean() if columns.any() else np.ones(columns.size)
         tau = 1.0 / (curvature + weight * columns)
-        sigma = weight / rows * (0.5 if self.scheme == "extragradient" else 1.0)
+        every = self._every
+        sigma = 1.0 / (F @ (1.0 / weight)) * (0.5 if self.scheme == "extragradient" else 1.0)
         if self.instance.r1 is not None and type(self.instance.r1).__name__ not in SEPARABLE:
             tau = np.full_like(tau, tau.min())
         if sigma.size and not isinstance(self.instance.r2, penalties.L1):
             sigma = np.full_like(sigma, sigma.min())
-        return Method(self.instance, tau, sigma, self.estimator == "saga")
+        shares = squares / squares.mean() if important else None
+        return Method(self.instance, tau, sigma / every, self.estimator == "saga", shares, every)
 
     @property
-    def _sgadm(self) -> Run:
-        return Run("sgadm", self.instance, self.problem, self.count, self.batch, self.seed, self.x0)
+    def _every(self) -> int:
+        if self.scheme in ("pd3o", "extragradient"):
+            return 1
+        if self.dual_every is not None:
+            return self.dual_every
+        n, d = self.instance.X.shape
+        row = 4.0 * max(1.0, self.problem.block.rows.values.size / n)
+        wanted = 4.0 * np.count_nonzero(self.instance.F) / (self.batch * row + 10.0 * d)
+        return int(np.clip(wanted, 1, max(1, n // (20 * self.batch))))
 
-    def outputs(self) -> list[Output]:
-        """What the solver must report after 1, 2, ..., count iterations."""
+    @property
+    def _batches(self) -> Vector:
         n = len(self.instance.X)
-        whole = -(-n // self.batch)
-        batches = sampling.make(self.sampling, n, self.batch, self.seed, on_disk=False)
-        drawn = batches.draw(0, self.count).reshape(self.count, self.batch)
-        warm = self._sgadm
-        step = warm.decreasing(warm.known.lipschitz_max + warm.coupling)
-        gradient = admm.Sampled(self.instance, drawn)
-        trace = admm.z_first(self.instance, gradient, step, warm.rho, self.x0, min(whole, self.count))
-        done = [
+        order = "settling" if self.sampling in ("auto", "importance") else self.sampling
+        sampler = sampling.make(order, n, self.batch, self.seed, False, self.method.shares, self.warm_steps)
+        return np.asarray(sampler.draw(0, self.count).reshape(self.count, self.batch))
+
+    def _warm(self, batches: Vector) -> list[Output]:
+        run = Run("sgadm", self.instance, self.problem, self.count, self.batch, self.seed, self.x0)
+        step = run.decreasing(run.known.lipschitz_max + run.coupling)
+        gradient = admm.Sampled(self.instance, batches)
+        trace = admm.z_first(self.instance, gradient, step, run.rho, self.x0, min(self.warm_steps, self.count))
+        return [
             Output(
                 admm.average(trace.x[:t], "uniform"),
-                trace.last[t - 1] if t < whole else admm.average(trace.x[:t], "uniform"),
+                trace.last[t - 1] if t < self.warm_steps else admm.average(trace.x[:t], "uniform"),
                 admm.average(trace.z[:t], "uniform"),
                 admm.average(trace.dual[:t], "uniform"),
             )
             for t in range(1, len(trace.x) + 1)
         ]
-        start, F = done[-1], self.instance.F
-        state = Point(start.x, -start.dual, start.z, start.x, np.zeros(self.instance.X.shape), np.zeros(start.x.size))
+
+    def outputs(self) -> list[Output]:
+        """What the solver must report after 1, 2, ..., count iterations."""
+        F, batches = self.instance.F, self._batches
+        done = self._warm(batches)
+        start = done[-1] if done else Output(self.x0, self.x0, F @ self.x0, np.zeros(len(F)))
+        nothing = np.zeros(self.instance.X.shape)
+        state = Point(start.x, -start.dual, start.z, start.x, nothing, nothing[0], start.x)
+        if done and self.scheme == "chain-prox":
+            self.method.remember(state, state.x)
+            self.method.read_off(state)
+            done[-1] = Output(state.x, state.x, state.z, -state.y)
         take: Callable[[Point, Vector], object] = {
             "condat-vu": self.method.condat_vu,
             "pd3o": self.method.pd3o,
@@ -187,21 +247,21 @@ class Twin:
             "chain-prox": self.method.chain_prox,
         }[self.scheme]
         left, epochs = 0, 0
-        for rows in drawn[whole:]:
+        for rows in batches[self.warm_steps :]:
             if left == 0:
                 self.method.remember(state, state.x)
                 if epochs == 0:
                     state.q = state.x - self.method.tau * (state.mean + F.T @ state.y)
-                left, epochs = self._epoch(epochs, whole), epochs + 1
+                left, epochs = self._epoch(epochs), epochs + 1
             take(state, rows)
             left -= 1
             done.append(Output(state.x, state.x, state.z, -state.y))
         return done
 
-    def _epoch(self, epochs: int, whole: int) -> int:
+    def _epoch(self, epochs: int) -> int:
         if self.estimator == "saga":
-            return 50 * whole
+            return 50 * self._pass
         if self.estimator == "svrg":
-            return whole
+            return self._pass
         toss = (int(sampling.Independent(1 << 40, 1, self.seed + 1).draw(epochs, 1)[0]) + 1.0) / 2.0**40
-        return max(1, math.ceil(-whole * math.log(toss)))
+        return max(1, math.ceil(-self._pass * math.log(toss)))

@@ -75,7 +75,7 @@ def random_state(setting: Setting, rng: np.random.Generator) -> Point:
     points = setting.x + seen * rng.standard_normal((N, D))
     every = [admm.row_gradients(setting.method.instance, at, np.array([i]))[0] for i, at in enumerate(points)]
     table = np.array(every)
-    return Point(x, y, np.zeros(D - 1), x, table, table.mean(axis=0))
+    return Point(x, y, np.zeros(D - 1), x, table, table.mean(axis=0), x)
 
 
 def excesses(setting: Setting) -> list[float]:

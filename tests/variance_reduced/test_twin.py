@@ -8,17 +8,20 @@ import spdpeg
 from support import catalogue, designs
 from support.variance_reduced import Twin
 
-FACTORS = {
+FACTORS: dict[str, tuple[str, ...]] = {
     "scheme": ("condat-vu", "pd3o", "extragradient"),
     "estimator": ("saga", "l-svrg", "svrg"),
     "loss": ("Logistic", "Squared", "Huber"),
     "r1": ("L1Weighted", "L2Squared", "ElasticNet", "HuberL1", "GroupL2", "Box", "None"),
     "shape": ("FirstDifference-L1", "GraphDifference-L1Weighted", "DenseMatrix-GroupL2", "Stack-HuberL1", "None-None"),
     "weighted": ("no", "yes"),
+    "columns": ("alike", "uneven"),
+    "start": ("zero", "chosen"),
     "batch": ("1", "5"),
     "layout": ("dense", "csr"),
-    "sampling": ("settling", "reshuffled"),
+    "sampling": ("auto", "importance", "settling", "reshuffled"),
 }
+LAZY = FACTORS | {"scheme": ("condat-vu",), "dual_every": ("2", "7")}
 CHAIN = FACTORS | {
     "scheme": ("chain-prox",),
     "r1": ("L1", "None"),
@@ -26,7 +29,7 @@ CHAIN = FACTORS | {
 }
 CASES = [
     pytest.param(case, id="-".join(case.values()))
-    for factors in (FACTORS, CHAIN)
+    for factors in (FACTORS, LAZY, CHAIN)
     for case in designs.pairwise(factors)
 ]
 
@@ -40,13 +43,13 @@ def follow(twin: Twin, checkpoints: list[int]) -> None:
             "vr-spdpeg",
             scheme=twin.scheme,
             estimator=twin.estimator,
-            finish="none",
             sampling=twin.sampling,
+            dual_every=twin.dual_every,
+            finish="none",
             batch_size=twin.batch,
             seed=twin.seed,
             x0=twin.x0 if state is None else None,
             state=state,
-            max_passes=None,
             max_iterations=count - (state.iterations if state else 0),
         )
         state = result.state
@@ -61,13 +64,33 @@ def follow(twin: Twin, checkpoints: list[int]) -> None:
 def test_follows_twin(case: dict[str, str]) -> None:
     operator, r2 = case["shape"].split("-")
     instance = catalogue.instance(case["loss"], case["r1"], r2, operator, case["weighted"] == "yes")
+    if case["columns"] == "uneven":
+        instance = instance.with_(X=instance.X * 2.0 ** (np.arange(catalogue.D) % 4 - 2))
     problem = instance.problem(X=sp.csr_array(instance.X) if case["layout"] == "csr" else instance.X)
     batch = int(case["batch"])
     whole = -(-catalogue.N // batch)
-    x0 = 0.2 * np.random.default_rng(8).standard_normal(catalogue.D)
+    x0 = 0.2 * np.random.default_rng(8).standard_normal(catalogue.D) * (case["start"] == "chosen")
     checkpoints = [1, whole, whole + 1, 2 * whole + 1, 4 * whole]
-    twin = Twin(instance, problem, case["scheme"], case["estimator"], batch, 3, x0, checkpoints[-1], case["sampling"])
+    every = int(case["dual_every"]) if "dual_every" in case else None
+    twin = Twin(
+        instance, problem, case["scheme"], case["estimator"], batch, 3, x0, checkpoints[-1], case["sampling"], every
+    )
     follow(twin, checkpoints)
+
+
+def test_the_cases_differ_in_what_they_are_meant_to() -> None:
+    """Rows drawn by length or not, columns scaled or not, duals that wait by themselves or not."""
+    twins = [
+        Twin(instance, instance.problem(), "condat-vu", "saga", 1, 3, np.zeros(catalogue.D), 1)
+        for instance in (
+            catalogue.instance(),
+            catalogue.instance(r2="L1", operator="Stack"),
+            catalogue.instance().with_(X=catalogue.rows() * 2.0 ** (np.arange(catalogue.D) % 4 - 2)),
+        )
+    ]
+    assert [twin.method.shares is None for twin in twins] == [False, False, False]
+    assert [twin.method.dual_every for twin in twins] == [1, 2, 1]
+    assert [bool(np.ptp(twin.metric)) for twin in twins] == [False, False, True]
 
 
 @pytest.mark.parametrize("scheme", FACTORS["scheme"])

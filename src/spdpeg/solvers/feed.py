@@ -38,8 +38,8 @@ class FiniteFeed:
         if solver.deterministic:
             self._sampler, batch_size = sampling.InOrder(n), n
         else:
-            shares = state.vectors.get("shares")
-            self._sampler = sampling.make(solver.order, n, batch_size, state.seed, problem.on_disk, shares)
+            by_share = state.vectors.get("shares"), int(state.numbers.get("uniform", 0.0))
+            self._sampler = sampling.make(solver.order, n, batch_size, state.seed, problem.on_disk, *by_share)
         self.rows_per_step = self._batches * batch_size
 
     def next(self, steps: int) -> Portion | None:

@@ -62,15 +62,15 @@ class Independent:
 
 
 class Importance(Independent):
-    """Uniform batches for a pass, then ones in which a row turns up in proportion to its share; no row twice in one.
+    """Uniform batches to start with, then ones in which a row turns up in proportion to its share; no row twice in one.
 
     Drawing a batch anew because of a repetition changes the proportions slightly, the less the larger N is.
     """
 
-    def __init__(self, shares: np.ndarray, batch_size: int, seed: int) -> None:
+    def __init__(self, shares: np.ndarray, batch_size: int, seed: int, uniform: int) -> None:
         super().__init__(shares.size, batch_size, seed)
         self._uniform = Independent(shares.size, batch_size, seed)
-        self._turn = -(-shares.size // batch_size)
+        self._turn = uniform
         self._below = np.cumsum(shares)
 
     def draw(self, first: int, count: int) -> np.ndarray:
@@ -180,14 +180,20 @@ CHOICES = ("auto", "independent", "reshuffled", "settling", "blocks")
 
 
 def make(
-    sampling: str, n_samples: int, batch_size: int, seed: int, on_disk: bool, shares: np.ndarray | None = None
+    sampling: str,
+    n_samples: int,
+    batch_size: int,
+    seed: int,
+    on_disk: bool,
+    shares: np.ndarray | None = None,
+    uniform: int = 0,
 ) -> Sampler:
     """The sampler called `sampling`; "auto" is independent in memory and block by block on disk.
 
-    If rows have shares, they are drawn in proportion to them.
+    If rows have shares, they are drawn in proportion to them after so many uniform batches.
     """
     if shares is not None:
-        return Importance(shares, batch_size, seed)
+        return Importance(shares, batch_size, seed, uniform)
     if sampling not in CHOICES:
         raise InputError(f"sampling is {sampling!r}. Choose one of {', '.join(CHOICES)}.")
     if sampling == "independent" or (sampling == "auto" and not on_disk):

@@ -16,7 +16,7 @@ from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.rows import column_squares, scaled_squares, snapshot
 from ..operators import Empty
-from ..penalties import L1, Penalty
+from ..penalties import L1
 from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
@@ -56,6 +56,11 @@ _UNEVEN = 1.3
 
 _MILD = 4.0
 """Ratio of mean squares up to which columns count as equally scaled."""
+
+_FAR = 16.0
+"""Times that the dual lags behind before its steps are made longer, and"""
+_MOST_BALANCE = 64.0
+"""how much longer they get at most."""
 
 _NOTHING = np.zeros(0)
 
@@ -184,7 +189,9 @@ class VRSPDPEG(Solver):
         at_once = self._newton_at_once(problem)
         importance = not at_once and self._importance(problem)
         every = 1 if at_once or scheme in ("extragradient", "pd3o") else self._dual_every(problem, batch_size)
-        vectors["tau"], vectors["sigma"], metric = step_sizes(problem, batch_size, scheme, importance, at_once)
+        metric = np.ones(x0.size) if at_once else _metric(problem, scheme)
+        vectors["curvature"] = _curvature(problem, metric, batch_size, importance, at_once) / metric
+        vectors["tau"], vectors["sigma"] = step_sizes(problem, vectors["curvature"], scheme, 1.0)
         vectors["sigma"] /= every
         if importance:
             squares = np.empty(n)
@@ -193,9 +200,9 @@ class VRSPDPEG(Solver):
         vectors["anchor"] = x0.copy() if every > 1 else np.zeros(0)
         # The noise of the first pass would spoil a start that somebody chose.
         first = 0 if np.any(x0) else -(-n // batch_size)
-        numbers |= {"stage": _WARM, "done": 0.0, "until": float(first), "epochs": 0.0}
+        numbers |= {"stage": _WARM, "done": 0.0, "until": float(first), "uniform": float(first), "epochs": 0.0}
         numbers |= {"at_once": float(at_once), "merged": float(scheme == "chain-prox"), "dual_every": float(every)}
-        numbers |= {"waiting": 0.0, "last_gap": math.inf, "gap_at": 0.0}
+        numbers |= {"waiting": 0.0, "balance": 1.0, "last_gap": math.inf, "gap_at": 0.0}
         if fits(problem) and self.finish != "none":
             newton, more = ProxNewton().start(problem, 1, x0)
             numbers |= {name: newton[name] for name in ("stride", "accuracy", "floor", "loss", "value")}
@@ -295,8 +302,10 @@ class VRSPDPEG(Solver):
         return "newton_y" in state.vectors and state.numbers["stage"] == _REDUCED
 
     def adapt(self, problem: Problem, state: State, certificate: Certificate, tol: float | None) -> None:
-        """Turn to Newton's steps if, at the pace between the last two certificates, they end sooner."""
+        """Turn to Newton's steps if, at the pace between the last two certificates, they end sooner; else balance."""
         numbers = state.numbers
+        if numbers["stage"] == _REDUCED and not numbers["merged"]:
+            self._rebalance(problem, state)
         if not self.watches(state):
             return
         gap = certificate.rel_gap if math.isfinite(certificate.rel_gap) else certificate.residual
@@ -307,6 +316,23 @@ class VRSPDPEG(Solver):
             if self._newton_pays(problem, state, left / pace if pace > 0.0 else math.inf):
                 self._go_newton(problem, state)
         numbers["last_gap"], numbers["gap_at"] = gap, float(state.rows)
+
+    def _rebalance(self, problem: Problem, state: State) -> None:
+        """Longer dual steps, at the price of shorter primal ones, where y has far to go and x has not.
+
+        Per step y moves s times as far as x, in units of the rows of F; the sizes of y and x tell what s should be
+        (PDLP: Applegate et al., 2021). The loss pins the primal steps, so s never falls below its start, at which most
+        problems do best.
+        """
+        numbers, v = state.numbers, state.vectors
+        x, y = float(np.linalg.norm(v["x"])), float(np.linalg.norm(v["y"]))
+        reach = float(np.median(np.asarray(abs(problem.F.matrix()).sum(axis=1)))) if y > 0.0 else 0.0
+        s = float(np.median(v["sigma"])) * reach * numbers["dual_every"] if reach > 0.0 else math.inf
+        if y > _FAR * s * x > 0.0 and numbers["balance"] < _MOST_BALANCE:
+            numbers["balance"] *= 2.0
+            scheme = "condat-vu" if self.scheme == "auto" else self.scheme
+            v["tau"][:], v["sigma"][:] = step_sizes(problem, v["curvature"], scheme, numbers["balance"])
+            v["sigma"] /= numbers["dual_every"]
 
     def _newton_pays(self, problem: Problem, state: State, passes: float) -> bool:
         """Whether a handful of Newton steps costs less than this many passes."""
@@ -394,25 +420,21 @@ def _newton_part(state: State) -> State:
     return State("prox-newton", {}, state.seed, iterations=state.iterations, numbers=state.numbers, vectors=vectors)
 
 
-def step_sizes(
-    problem: Problem, batch_size: int, scheme: str, importance: bool, rough: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Primal steps tau, dual steps sigma, and the metric that tau is proportional to but for the coupling with F.
+def step_sizes(problem: Problem, curvature: np.ndarray, scheme: str, balance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Primal steps tau and dual steps sigma, from the curvature c_j of the loss along each coordinate.
 
-    With curvatures c_j = 2 L / metric_j: tau_j = 1 / (c_j + sum_e |F_ej| s_j), sigma_e = 1 / sum_j |F_ej| / s_j, where
-    s_j is in proportion to c_j. Then |sigma^(1/2) F (1/tau - c)^(-1/2)| <= 1 (Pock, Chambolle: Diagonal preconditioning
-    for first order primal-dual algorithms, ICCV 2011). Uniform where a prox does not allow steps that differ.
+    tau_j = 1 / (c_j + s_j sum_e |F_ej|), sigma_e = 1 / sum_j |F_ej| / s_j, where s_j is in proportion to c_j and to
+    `balance`. Then |sigma^(1/2) F (1/tau - c)^(-1/2)| <= 1 (Pock, Chambolle: Diagonal preconditioning for first order
+    primal-dual algorithms, ICCV 2011). Uniform where a prox does not allow steps that differ.
     """
     merged = scheme == "chain-prox"
     penalty = problem.merged if merged else problem.regularizer
     assert penalty is not None
-    metric = np.ones(problem.n_coordinates) if rough else _metric(problem, penalty)
-    curvature = _curvature(problem, metric, batch_size, importance, rough) / metric
     absolute = abs(problem.F.matrix())
     columns = np.asarray(absolute.sum(axis=0), dtype=float).reshape(-1)
     columns *= not merged
     used = columns > 0.0
-    share = _DUAL_SHARE * curvature / columns[used].mean() if used.any() else np.ones(columns.size)
+    share = balance * _DUAL_SHARE * curvature / columns[used].mean() if used.any() else np.ones(columns.size)
     tau = 1.0 / (curvature + share * columns)
     reach = np.asarray(absolute @ (1.0 / share), dtype=float).reshape(-1)
     sigma = 1.0 / np.where(reach > 0.0, reach, 1.0)
@@ -422,7 +444,7 @@ def step_sizes(
         tau[:] = tau.min()
     if not isinstance(problem.r2, L1):
         sigma[:] = sigma.min(initial=1.0)
-    return tau, sigma, metric
+    return tau, sigma
 
 
 def _curvature(problem: Problem, metric: np.ndarray, batch_size: int, importance: bool, rough: bool) -> float:
@@ -439,9 +461,11 @@ def _curvature(problem: Problem, metric: np.ndarray, batch_size: int, importance
     return _CURVATURE * problem.loss.curvature * largest or problem.strong_convexity or 1.0
 
 
-def _metric(problem: Problem, penalty: Penalty) -> np.ndarray:
+def _metric(problem: Problem, scheme: str) -> np.ndarray:
     """1 / (mean square of each column), or its root, unless that makes single rows stand out; ones otherwise."""
     even = np.ones(problem.n_coordinates)
+    penalty = problem.merged if scheme == "chain-prox" else problem.regularizer
+    assert penalty is not None
     rows, labels, weights = problem.block
     means = np.empty(problem.n_coordinates)
     column_squares(rows, weights, means)
