@@ -4,7 +4,12 @@ min_x   E_xi[ l(x, xi) ]   +   r1(x)   +   r2( F x ),     x in a convex set
         data/  losses/         penalties/      operators/
         '---------------------- problem.py ----------------------'
 solved by   solvers/
+proved by   certificate.py
+used through   estimators/   paths/   cli/   reproduce/
 """
+
+from importlib import import_module
+from typing import Any
 
 from . import data, datasets, losses, operators, penalties
 from .errors import CacheWarning, DivergedError, InputError, SpdpegError, StateError, UnsupportedError
@@ -14,6 +19,29 @@ from .solvers import bounds, solve, solvers
 from .state import State
 
 __version__ = "0.1.0"
+
+_LAZY = {
+    "estimators": (
+        "CompositeClassifier",
+        "CompositeRegressor",
+        "FusedLasso",
+        "FusedLogisticRegression",
+        "FusedSVC",
+        "GeneralizedLasso",
+        "GeneralizedLassoClassifier",
+        "GraphGuidedLogisticRegression",
+        "GraphGuidedRegressor",
+        "LowRankClassifier",
+        "LowRankRegressor",
+        "TotalVariationClassifier",
+        "TotalVariationRegressor",
+        "TrendFilter",
+    ),
+    "model_file": ("load_model", "save_model"),
+    "files": (),
+    "graphs": (),
+}
+"""Parts and names that are imported when they are first asked for: scikit-learn takes longer than all the rest."""
 
 __all__ = [
     "CacheWarning",
@@ -35,4 +63,18 @@ __all__ = [
     "penalties",
     "solve",
     "solvers",
+    *_LAZY,
+    *(name for names in _LAZY.values() for name in names),
 ]
+
+
+def __getattr__(name: str) -> Any:
+    for part, names in _LAZY.items():
+        if name == part or name in names:
+            module = import_module(f".{part}", __name__)
+            return module if name == part else getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import lsq_linear
 
 Vector = np.ndarray
 Prox = Callable[[Any, Vector, float], Vector]
@@ -77,13 +76,24 @@ def _shrink_singular_values(matrix: Vector, limit: float) -> Vector:
 
 
 def _flatten(v: Vector, limit: ArrayLike) -> Vector:
-    """prox of sum_j limit_j |v_{j+1} - v_j| by its dual, a least-squares problem in a box."""
-    # The solver of the dual does not take an empty box.
-    limits = np.maximum(np.broadcast_to(np.asarray(limit, dtype=float), (v.size - 1,)), 1e-15)
-    spread = np.diff(np.eye(v.size), axis=0).T
-    flow = lsq_linear(spread, v, (-limits, limits), method="bvls", tol=1e-15, max_iter=100 * v.size)
-    assert flow.status > 0, flow.message
-    return np.asarray(v - spread @ flow.x)
+    """prox of sum_j limit_j |v_{j+1} - v_j|: slopes of the taut string between the cumulative sums -+ the limits."""
+    width = np.concatenate([[0.0], np.broadcast_to(np.asarray(limit, dtype=float), (v.size - 1,)), [0.0]])
+    sums = np.concatenate([[0.0], np.cumsum(v)])
+    floor, ceiling = sums - width, sums + width
+    slopes, start, height = np.empty(v.size), 0, 0.0
+    while start < v.size:
+        # The steepest and the flattest straight string from here; where they cross, it bends at the earlier one.
+        least, most, end, slope = (-np.inf, start), (np.inf, start), v.size, np.nan
+        for k in range(start + 1, v.size + 1):
+            lowest, highest = (floor[k] - height) / (k - start), (ceiling[k] - height) / (k - start)
+            if lowest > most[0] or highest < least[0]:
+                slope, end = most if lowest > most[0] else least
+                break
+            least, most = max(least, (lowest, k)), min(most, (highest, k), key=lambda bound: bound[0])
+            slope = (sums[-1] - height) / (v.size - start)
+        slopes[start:end] = slope
+        start, height = end, height + slope * (end - start)
+    return slopes
 
 
 def _groups(penalty: Any, v: Vector) -> list[slice]:
