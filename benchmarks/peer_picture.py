@@ -35,7 +35,7 @@ def draw(records: list[dict[str, Any]], cap: float, path: Path) -> None:
         axis.grid(axis="both", color="0.9")
         axis.set_axisbelow(True)
     axes[0].set_yticks(range(len(records)), [f"{record['set']}, {record['task'].upper()}" for record in records])
-    axes[0].invert_yaxis()
+    axes[0].set_ylim(len(records) - 0.4, -0.6)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncols=6, frameon=False, fontsize=9)
     figure.text(0.99, 0.01, f"hollow: not within {cap:g} s", ha="right", fontsize=8, color="0.4")
     rows = -(-len(names) // 6)

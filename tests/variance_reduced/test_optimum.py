@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import InputError, UnsupportedError, losses, penalties
 from spdpeg.result import Status
-from spdpeg.solvers.vr_spdpeg import ESTIMATORS, VRSPDPEG, _step_sizes
+from spdpeg.solvers.vr_spdpeg import ESTIMATORS, VRSPDPEG, step_sizes
 from support import catalogue, conic, designs
 
 PASSES = 2000
@@ -79,17 +79,18 @@ class TestSteps:
     @pytest.mark.parametrize("scheme", SCHEMES)
     @pytest.mark.parametrize("r1", ["L1", "GroupL2"])
     @pytest.mark.parametrize("r2", ["L1", "LInf"])
-    def test_coupling_is_at_most_one(self, scheme: str, r1: str, r2: str) -> None:
+    @pytest.mark.parametrize("importance", [False, True])
+    def test_coupling_is_at_most_one(self, scheme: str, r1: str, r2: str, importance: bool) -> None:
         """|sigma^(1/2) F tau^(1/2)| <= 1, and half its square for the extragradient scheme."""
         rng = np.random.default_rng(0)
         for _ in range(30):
             m, d = rng.integers(2, 12, 2)
             F = rng.standard_normal((m, d)) * (rng.random((m, d)) < 0.5) * 10.0 ** rng.uniform(-3, 3, (m, 1))
             F[0] = 0.0
-            X = rng.standard_normal((20, d)) * 10.0 ** rng.uniform(-2, 2)
+            X = rng.standard_normal((20, d)) * 10.0 ** rng.uniform(-2, 2, d)
             terms = {"r1": catalogue.PENALTIES[r1](d), "r2": catalogue.PENALTIES[r2](m)}
             problem = spdpeg.Problem(X, X[:, 0], loss=losses.Squared(), F=F, **terms)
-            tau, sigma = _step_sizes(problem, int(rng.integers(1, 21)), scheme)
+            tau, sigma, _ = step_sizes(problem, int(rng.integers(1, 21)), scheme, importance, rough=False)
             assert np.all(tau > 0)
             assert np.all(sigma > 0)
             norm = np.linalg.norm(np.sqrt(sigma)[:, None] * F * np.sqrt(tau), 2)
@@ -100,13 +101,36 @@ class TestSteps:
     def test_primal_steps_respect_the_loss(self) -> None:
         problem = catalogue.instance().problem()
         for batch, lipschitz in ((1, problem.lipschitz_max), (catalogue.N, problem.lipschitz)):
-            tau, _ = _step_sizes(problem, batch, "condat-vu")
-            assert np.all(tau < 0.5 / lipschitz)
+            tau, _, metric = step_sizes(problem, batch, "condat-vu", importance=False, rough=False)
+            np.testing.assert_array_equal(metric, 1.0)
+            assert np.all(tau < 0.51 / lipschitz)
             assert np.all(tau > 0.25 / lipschitz)
+
+    @pytest.mark.parametrize("sparse", [False, True])
+    def test_columns_of_other_units_get_steps_of_their_own(self, sparse: bool) -> None:
+        """As long as no single row stands out for it: then the steps undo the units."""
+        units = 10.0 ** np.linspace(-3, 3, catalogue.D)
+        X = np.random.default_rng(0).standard_normal((300, catalogue.D))
+        one, other = (
+            spdpeg.Problem(sp.csr_array(A) if sparse else A, X[:, 0], loss=losses.Squared(), r1=penalties.L1(0.1))
+            for A in (X / np.sqrt(np.mean(X**2, axis=0)), X * units)
+        )
+        tau, _, metric = step_sizes(other, 1, "condat-vu", importance=False, rough=False)
+        np.testing.assert_allclose(metric, 1.0 / np.mean((X * units) ** 2, axis=0))
+        alike, _, even = step_sizes(one, 1, "condat-vu", importance=False, rough=False)
+        np.testing.assert_array_equal(even, 1.0)
+        np.testing.assert_allclose(tau, alike * metric, rtol=1e-9)
+
+    def test_a_metric_that_makes_single_rows_stand_out_is_dropped(self) -> None:
+        X = np.ones((300, 3))
+        X[:, 2] = 0.0
+        X[0, 2] = 1e-3
+        problem = spdpeg.Problem(X, X[:, 0], loss=losses.Squared(), r1=penalties.L1(0.1))
+        np.testing.assert_array_equal(step_sizes(problem, 1, "condat-vu", importance=False, rough=False)[2], 1.0)
 
     def test_without_F_only_the_loss_counts(self) -> None:
         problem = catalogue.instance(r2="None").problem()
-        tau, sigma = _step_sizes(problem, 1, "condat-vu")
+        tau, sigma, _ = step_sizes(problem, 1, "condat-vu", importance=False, rough=False)
         np.testing.assert_allclose(tau, 0.5 / problem.lipschitz_max)
         assert sigma.size == 0
 

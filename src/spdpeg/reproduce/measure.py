@@ -19,7 +19,7 @@ _FIRST_ROWS, _FIRST_WORK = 100, 1e4
 coordinates, or after one pass. A record interrupts the method, and what that costs should not show on the clock.
 """
 
-_TUNING_WORK = 2e7
+_TUNING_WORK = 4e7
 """Coordinates that one candidate of a grid may touch: passes alone would let the widest data dwarf all the rest."""
 
 _TUNING_STEPS = 500

@@ -122,7 +122,7 @@ class VRSPDPEG(Solver):
     summary = "variance-reduced SPDPEG, the last iterate"
     update = "x+ = prox1(x - tau (g(x) - g(table) + mean of the table + F^T y)); y+ = prox2*(y + sigma F (2 x+ - x))"
     cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, about 10 d + 8 l flops; extragradient: 2 of each"
-    memory = "8 d + 10 l + N; 6 d + 8 l + N if d and N are too large for Newton's steps"
+    memory = "9 d + 10 l + N, 2 (d + l) of it for Newton's steps where they fit; N more with importance sampling"
     rate = "O(1/t); linear if r1 is strongly convex and r2 smooth, and in practice; superlinear in Newton's steps"
     needs = "smooth loss; any r1, r2, F; finite sum"
     finite_sum = True
