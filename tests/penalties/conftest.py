@@ -183,6 +183,7 @@ CASES = [
         pen.SeparableSum([pen.Simplex(), pen.L1Ball(0.8)], [2, 4]),
         blocks((simplex(1.0), 2), (within(1, 0.8), 4)),
     ),
+    Case("sum-net", pen.SeparableSum([pen.L1(0.3), pen.L2Squared(0.5)], [2, 4]), blocks((l1(0.3), 2), (ridge(0.5), 4))),
     Case("sum-norms", pen.SeparableSum([pen.L1(0.3), pen.LInf(0.5)], [2, 4]),
          blocks((l1(0.3), 2), (lambda w: (0.5 * cp.norm(w, "inf"), []), 4))),
     Case("l1-in-ball", Constrained(pen.L1(WEIGHTS), pen.L2Ball(1.5)), both(l1(WEIGHTS), within(2, 1.5))),

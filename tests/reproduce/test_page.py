@@ -186,6 +186,7 @@ def test_colours_follow_the_reader(page, media, features):
         expected = ("#fff", "rgb(255, 255, 255)") if media == "print" else ("#1d2024", "rgb(21, 23, 26)")
         WebDriverWait(page, 10).until(lambda _: backgrounds() == expected)
         hidden = page.execute_script("return getComputedStyle(document.getElementById('controls')).display")
-        assert (hidden == "none") == (media == "print")
+        legend = page.execute_script(f"{PLOT}.layout.showlegend")
+        assert (hidden == "none") == legend == (media == "print")
     finally:
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})

@@ -113,7 +113,6 @@ class Method:
             state.x = formulas.prox(penalties.FusedL1(l1, self._limits), point, float(self.tau[0]))
         else:
             state.x = self.prox(point)
-        self.read_off(state)
 
     def read_off(self, state: Point) -> None:
         """z = F x, and the y that x - mean gradient leaves on the edges of the chain."""
@@ -177,9 +176,7 @@ class Twin:
         """With the default steps."""
         n, b, F, w = len(self.instance.X), self.batch, np.abs(self.instance.F), self.instance.scaled_weights
         lengths, squares = w * (self.instance.X**2).sum(axis=1), w * (self.instance.X**2 @ self.metric)
-        important = self.sampling == "importance" or (
-            self.sampling == "auto" and lengths.max() > 1.3 * lengths.mean()
-        )
+        important = self.sampling == "importance" or (self.sampling == "auto" and lengths.max() > 1.3 * lengths.mean())
         share = n * (b - 1) / (b * (n - 1))
         mean = min(self.problem.rough_norm(self.metric), squares.mean())
         largest = share * mean + (1.0 - share) * (squares.mean() if important else squares.max())
@@ -236,27 +233,30 @@ class Twin:
         start = done[-1] if done else Output(self.x0, self.x0, F @ self.x0, np.zeros(len(F)))
         nothing = np.zeros(self.instance.X.shape)
         state = Point(start.x, -start.dual, start.z, start.x, nothing, nothing[0], start.x)
-        if done and self.scheme == "chain-prox":
-            self.method.remember(state, state.x)
-            self.method.read_off(state)
-            done[-1] = Output(state.x, state.x, state.z, -state.y)
         take: Callable[[Point, Vector], object] = {
             "condat-vu": self.method.condat_vu,
             "pd3o": self.method.pd3o,
             "extragradient": self.method.extragradient,
             "chain-prox": self.method.chain_prox,
         }[self.scheme]
-        left, epochs = 0, 0
+        self.method.remember(state, state.x)
+        state.q = state.x - self.method.tau * (state.mean + F.T @ state.y)
+        if done:
+            done[-1] = self._output(state)
+        left, epochs = self._epoch(0), 1
         for rows in batches[self.warm_steps :]:
-            if left == 0:
-                self.method.remember(state, state.x)
-                if epochs == 0:
-                    state.q = state.x - self.method.tau * (state.mean + F.T @ state.y)
-                left, epochs = self._epoch(epochs), epochs + 1
             take(state, rows)
             left -= 1
-            done.append(Output(state.x, state.x, state.z, -state.y))
+            if left == 0:
+                self.method.remember(state, state.x)
+                left, epochs = self._epoch(epochs), epochs + 1
+            done.append(self._output(state))
         return done
+
+    def _output(self, state: Point) -> Output:
+        if self.scheme == "chain-prox":
+            self.method.read_off(state)
+        return Output(state.x, state.x, state.z, -state.y)
 
     def _epoch(self, epochs: int) -> int:
         if self.estimator == "saga":

@@ -131,7 +131,8 @@ class Estimator(BaseEstimator):
 
     def _solve(self, X: Any, targets: list[np.ndarray], weights: np.ndarray | None) -> Fitted:
         """Solve the problem of each target."""
-        terms, source, seed = self._terms(X, weights, None), as_source(X), self._seed()
+        terms, source = self._terms(X, weights, None), as_source(X)
+        seed = int(check_random_state(self.random_state).randint(_SEEDS))
         runs = []
         for target, start in zip(targets, self._starts(len(targets), X.shape[1], self.warm_start), strict=True):
             problem = Problem(source, target, **terms, sample_weight=weights, intercept=self._intercept)
@@ -153,13 +154,14 @@ class Estimator(BaseEstimator):
     def _learn(self, X: Any, targets: list[np.ndarray], weights: np.ndarray | None) -> Fitted:
         """Take a step of SPDPEG for each pair of rows, for each target."""
         terms = self._terms(X, weights, getattr(self, "F_", None))
-        starts = self._starts(len(targets), X.shape[1], True)
         if not getattr(self, "_learners", []):
-            self._learners = [Learner(self._seed(), start, self._intercept) for start in starts]
+            starts = self._starts(len(targets), X.shape[1], True)
+            self._learners = [Learner(start, self._intercept) for start in starts]
         self.n_iter_ = 1
         together = zip(self._learners, targets, strict=True)
         runs = [run for learner, target in together if (run := learner.learn(X, target, weights, terms)) is not None]
         if not runs:
+            starts = [learner.start for learner in self._learners]
             return np.array([start.coef for start in starts]), np.array([start.intercept for start in starts])
         return self._keep(runs)
 
@@ -178,7 +180,8 @@ class Estimator(BaseEstimator):
         coef = np.atleast_2d(getattr(self, "coef_", np.empty(0)))
         if not warm or coef.shape != (problems, n_features):
             return [Start(np.zeros(n_features))] * problems
-        duals = np.atleast_2d(self.dual_)
+        held = getattr(self, "dual_", None)
+        duals = held if isinstance(held, list) else [held] * problems
         return [Start(*values) for values in zip(coef, np.atleast_1d(self.intercept_), duals, strict=True)]
 
     def _keep(self, runs: list[tuple[Problem, Result]]) -> Fitted:
@@ -190,9 +193,6 @@ class Estimator(BaseEstimator):
             setattr(self, f"{name}_", values[0] if one else values)
         solutions = [problem.split(result.x) for problem, result in runs]
         return np.array([coef for coef, _ in solutions]), np.array([intercept for _, intercept in solutions])
-
-    def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(_SEEDS))
 
     def _warn(self, result: Result) -> None:
         """Say so if the tolerance is not met."""

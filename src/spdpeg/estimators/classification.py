@@ -56,7 +56,7 @@ class Classifier(ClassifierMixin, Estimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise InputError(
-                f"y holds one class only, {self.classes_[0]!r} (rows of weight 0 do not count). "
+                f"y holds one class only, {self.classes_.tolist()[0]!r} (rows of weight 0 do not count). "
                 "A classifier needs rows of at least two classes."
             )
         weights = self._class_weighted(codes, y, weights)
@@ -91,7 +91,8 @@ class Classifier(ClassifierMixin, Estimator):
         codes = np.searchsorted(known, y)
         unknown = known[np.minimum(codes, known.size - 1)] != y
         if np.any(unknown):
-            raise InputError(f"y holds the label {y[unknown][0]!r}, which is not in classes, {known}. Name it there.")
+            label = y[unknown].tolist()[0]
+            raise InputError(f"y holds the label {label!r}, which is not in classes, {known}. Name it there.")
         if isinstance(self.class_weight, str):
             raise InputError(
                 f"class_weight is {self.class_weight!r}, which needs all rows. Give partial_fit a dict of weights."

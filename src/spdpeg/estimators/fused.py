@@ -9,7 +9,6 @@ from .. import losses
 from ..operators import FirstDifference
 from ..penalties import Penalty
 from .classification import Classifier
-from .logistic import LogisticClassifier
 from .regression import Regressor
 from .terms import weighted
 
@@ -59,7 +58,7 @@ class FusedLasso(Fused, Regressor):
 
 
 @dataclass(eq=False, repr=False)
-class FusedLogisticRegression(Fused, LogisticClassifier):
+class FusedLogisticRegression(Fused, Classifier):
     """Logistic regression with coefficients that are sparse and piecewise constant along the features.
 
     Minimises, over x and the intercept c, with y_i = -1 or +1,

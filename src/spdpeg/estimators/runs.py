@@ -23,8 +23,9 @@ class Start(NamedTuple):
     dual: np.ndarray | None = None
 
     def arguments(self, problem: Problem) -> dict[str, Any]:
-        """For `solve`."""
-        return {"x0": problem.join(self.coef, self.intercept)}
+        """For `solve`; multipliers of another F are left out."""
+        fits = self.dual is not None and self.dual.shape == (problem.F.n_outputs,)
+        return {"x0": problem.join(self.coef, self.intercept), "dual0": self.dual if fits else None}
 
 
 @dataclass
@@ -33,7 +34,6 @@ class Learner:
 
     Attributes
     ----------
-    seed : int
     start : Start
     intercept : bool or float
         Whether there is one; after the first chunk, the value of the constant column that stands for it.
@@ -42,7 +42,6 @@ class Learner:
         The last row, as long as it has no partner to make a step with.
     """
 
-    seed: int
     start: Start
     intercept: bool | float
     state: State | None = None
@@ -64,7 +63,7 @@ class Learner:
         stream = Stream(chunks, classes=(-1.0, 1.0) if terms["loss"].binary else None)
         problem = Problem(stream, **terms, intercept=self.intercept)
         resumed = {"state": self.state} if self.state is not None else self.start.arguments(problem)
-        result = solve(problem, "spdpeg", max_passes=1, seed=self.seed, **resumed)
+        result = solve(problem, "spdpeg", max_passes=1, **resumed)
         self.state = result.state
         if self.intercept is True:
             self.intercept = problem.bias

@@ -12,6 +12,8 @@ from .results import METRICS, Results
 AXES = {"seconds": "seconds", "passes": "passes over the data"}
 _TITLES = {"objective": "objective value", "test_loss": "test loss"}
 _LINES = {"solid": "-", "dash": "--", "dot": ":"}
+_PANEL, _LEGEND = 3.1, 2.2
+"""Inches that a column of panels and an entry of the legend are wide."""
 _HEADROOM = 1.3
 """Curves that shoot above the start are cut off at this many times its value."""
 
@@ -33,7 +35,7 @@ def draw(results: Results, directory: Path) -> list[Path]:
     for task in results.study.tasks:
         sets = [data for of, data in results.pace if of == task]
         for axis in AXES if sets else ():
-            figure = Figure(figsize=(0.6 + 3.1 * len(sets), 8.2), layout="constrained")
+            figure = Figure(figsize=(0.6 + _PANEL * len(sets), 8.8), layout="constrained")
             _fill(figure, results, task, sets, axis)
             for suffix in ("png", "svg"):
                 written.append(directory / f"{task}_{axis}.{suffix}")
@@ -51,7 +53,8 @@ def _fill(figure: Any, results: Results, task: str, sets: list[str], axis: str) 
     for row, metric in enumerate(METRICS):
         panels[row, 0].set_ylabel(_TITLES.get(metric, results.score_name(task)))
     lines = {line.get_label(): line for panel in panels.flat for line in panel.get_lines()}
-    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=min(6, 2 * len(sets)), frameon=False)
+    columns = max(2, int(_PANEL * len(sets) / _LEGEND))
+    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=columns, frameon=False)
     figure.suptitle(results.study.tasks[task].title)
 
 

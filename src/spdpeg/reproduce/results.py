@@ -128,7 +128,7 @@ def collect(study: Study, parts: Parts) -> Results:
         columns = {name: np.array(part[name], dtype=float) for name in COLUMNS}
         found.append(Curve(*job[1:4], job.folds[0], part["parameters"], part["status"], columns))
     optima = []
-    for task, data in sorted({(job.task, job.data) for job in curves(study)}):
+    for task, data in dict.fromkeys((job.task, job.data) for job in curves(study)):
         reference = parts.read(Job("pace", task, data, study.reference(task).name, (0,)))
         pace[task, data] = (reference["passes"], reference["seconds"])
         for fold in range(study.rounds):

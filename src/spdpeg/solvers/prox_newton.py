@@ -30,6 +30,8 @@ _INNER = 300.0
 """Steps of ADMM that a model takes, about, and"""
 _DENSE = 0.2
 """the time of a flop in dense linear algebra, relative to one on scattered numbers: both for the cost model."""
+_SOLVE = 50.0
+"""Flops per coordinate of a sparse triangular solve, for the same."""
 _FIRST_ACCURACY, _LAST_ACCURACY = 1e-3, 1e-11
 _MOST_HALVINGS = 15
 _FIRST_FLOOR = 1e-3
@@ -54,7 +56,8 @@ def newton_flops(problem: Problem) -> float:
     if d <= _MOST_FEATURES:
         curvature = min(n, _ROWS_PER_FEATURE * d) * entries**2
         return one_pass + curvature + _DENSE * (d**3 + _INNER * 2.0 * d * d) + _INNER * 10.0 * d
-    return one_pass + _INNER * (one_pass + _DENSE * 2.0 * n * n + 80.0 * d)
+    core = n * one_pass if problem.merged is not None else n * d * (_DENSE * 2.0 * n + _SOLVE)
+    return core + one_pass + _INNER * (one_pass + _DENSE * 2.0 * n * n + 80.0 * d)
 
 
 class ProxNewton(Solver):

@@ -313,7 +313,7 @@ class VRSPDPEG(Solver):
         if 0.0 < gap < math.inf and math.isfinite(numbers["last_gap"]) and passes > 0.0:
             pace = math.log(max(numbers["last_gap"] / gap, 1.0)) / passes
             left = math.log(max(gap / (tol or _AIM), 1.0))
-            if self._newton_pays(problem, state, left / pace if pace > 0.0 else math.inf):
+            if left > 0.0 and self._newton_pays(problem, state, left / pace if pace > 0.0 else math.inf):
                 self._go_newton(problem, state)
         numbers["last_gap"], numbers["gap_at"] = gap, float(state.rows)
 

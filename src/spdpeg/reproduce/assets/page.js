@@ -107,7 +107,9 @@ function layout() {
     label: { text: "optimum", textposition: "start", font: { size: 11, color: color("--quiet") }, padding: 2 },
   }];
   return {
-    paper_bgcolor: color("--card"), plot_bgcolor: color("--card"), showlegend: false, hovermode: "closest",
+    paper_bgcolor: color("--card"), plot_bgcolor: color("--card"), hovermode: "closest",
+    // On paper the list of methods, which is the legend of the screen, is left out.
+    showlegend: matchMedia("print").matches, legend: { orientation: "h", y: -0.2 },
     font: { color: color("--ink"), family: "system-ui, sans-serif", size: 13 }, margin: { l: 60, r: 16, t: 16, b: 50 },
     xaxis: { ...axis, type: "log", title: { text: AXES[state.axis] }, exponentformat: "power" },
     yaxis: { ...axis, type: state.metric === "excess" ? "log" : "linear", title: { text: metrics(state.task)[state.metric] },

@@ -1,0 +1,185 @@
+"""Models that choose their two weights by cross-validation."""
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring, log_loss, mean_squared_error
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import _num_samples, check_consistent_length
+from threadpoolctl import threadpool_limits
+
+from ..errors import InputError
+from ..estimators import FusedLasso, FusedLogisticRegression, GraphGuidedLogisticRegression
+from ..penalties import Penalty
+from .path import EPS, chosen
+from .walk import walk
+
+RULES = ("best", "one-standard-error")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CrossValidated:
+    """The choice of weights.
+
+    Parameters
+    ----------
+    lam1, lam2 : arrays, default=None
+        Weights to choose from. None lets the data suggest n_lam1 and n_lam2 of them, as `spdpeg.path` does.
+    n_lam1, n_lam2 : int, default=10
+        Lengths of grids that are not given.
+    eps : float, default=1e-3
+        The smallest weight of such a grid over the largest.
+    cv : int, splitter, iterable of (train, test) indices or None, default=None
+        None is five folds, stratified for a classifier.
+    scoring : str, callable or None, default=None
+        As scikit-learn's; larger is better. None is minus the mean squared error or minus the logarithmic loss.
+    rule : {"best", "one-standard-error"}, default="best"
+        The weights of the best mean score; or, among all whose mean score is within one standard error of that, the
+        largest: those the fewest steps down both grids.
+    n_jobs : int or None, default=None
+        Folds that are fitted at a time, in threads; -1 is one for each processor.
+
+    Attributes
+    ----------
+    lam1_, lam2_ : float
+        The weights chosen; the model is fitted with them to all rows.
+    lam1_grid_, lam2_grid_ : arrays of shape (k1,) and (k2,)
+        Those tried, largest first.
+    scores_ : array of shape (k1, k2, n_folds)
+        Of the rows held out.
+    mean_scores_, std_scores_ : arrays of shape (k1, k2)
+        Mean and standard deviation of `scores_` over the folds.
+    """
+
+    lam1: Any = None
+    lam2: Any = None
+    n_lam1: int = 10
+    n_lam2: int = 10
+    eps: float = EPS
+    cv: Any = None
+    scoring: Any = None
+    rule: str = "best"
+    n_jobs: int | None = None
+
+    _model: ClassVar[Any]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the weights, then fit to all rows with them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            Weight k equals k copies of a row in the same fold; scores count them too.
+        """
+        if self.rule not in RULES:
+            raise InputError(f"rule of {type(self).__name__} is {self.rule!r}. Choose one of {', '.join(RULES)}.")
+        model = self._at(None, None).set_params(verbose=False)
+        grids = chosen(model, X, y, sample_weight, self.lam1, self.lam2, self.n_lam1, self.n_lam2, self.eps)
+        self.lam1_grid_, self.lam2_grid_ = grids["lam1"], grids["lam2"]
+        self.scores_ = self._scored(model, X, y, sample_weight)
+        self.mean_scores_, self.std_scores_ = self.scores_.mean(axis=2), self.scores_.std(axis=2)
+        i, j = self._choice()
+        self.lam1_, self.lam2_ = float(self.lam1_grid_[i]), float(self.lam2_grid_[j])
+        return super().fit(X, y, sample_weight)  # type: ignore[misc]
+
+    @property
+    def partial_fit(self) -> Any:
+        """Not there: weights are chosen from all rows at once."""
+        raise AttributeError(f"{type(self).__name__} chooses its weights from all rows and has no partial_fit.")
+
+    def _at(self, lam1: Any, lam2: Any) -> Any:
+        """The same model with given weights."""
+        names = self._model().get_params(deep=False)
+        shared = {name: value for name, value in self.get_params(deep=False).items() if name in names}  # type: ignore[attr-defined]
+        return self._model(**{**shared, "lam1": lam1, "lam2": lam2})
+
+    def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
+        found: tuple[Penalty | None, Penalty | None] = self._at(self.lam1_, self.lam2_)._penalties(n_features)
+        return found
+
+    def _scored(self, model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
+        check_consistent_length(X, y, sample_weight)
+        X, y, sample_weight = indexable(X, y, sample_weight)
+        splitter = check_cv(self.cv, y, classifier=is_classifier(model))
+        scorer = _score if self.scoring is None else check_scoring(model, self.scoring)
+
+        def fold(train: np.ndarray, test: np.ndarray) -> np.ndarray:
+            held_in, held_out = (
+                [None if part is None else _safe_indexing(part, rows) for part in (X, y, sample_weight)]
+                for rows in (train, test)
+            )
+            weighting = {} if sample_weight is None else {"sample_weight": held_out[2]}
+            scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size))
+            for place, fitted in walk(model, *held_in, self.lam1_grid_, self.lam2_grid_):
+                scores[place] = scorer(fitted, *held_out[:2], **weighting)
+            return scores
+
+        # Several folds share the processors already; linear algebra on all of them in each would only get in the way.
+        with threadpool_limits(1) if effective_n_jobs(self.n_jobs) > 1 else nullcontext():
+            jobs = (delayed(fold)(*rows) for rows in splitter.split(np.zeros(_num_samples(X)), y))
+            return np.stack(Parallel(self.n_jobs, prefer="threads")(jobs), axis=2)
+
+    def _choice(self) -> tuple[int, int]:
+        """Indices of the weights to take."""
+        best = np.unravel_index(np.argmax(self.mean_scores_), self.mean_scores_.shape)
+        if self.rule == "best":
+            return int(best[0]), int(best[1])
+        folds = self.scores_.shape[2]
+        error = float(self.scores_[best].std(ddof=1)) / np.sqrt(folds) if folds > 1 else 0.0
+        good = np.argwhere(self.mean_scores_ >= self.mean_scores_[best] - error)
+        i, j = min(good.tolist(), key=lambda place: (sum(place), -self.mean_scores_[tuple(place)]))
+        return i, j
+
+
+def _score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """Minus what the model's loss says about rows held out."""
+    if is_classifier(model):
+        return -float(log_loss(y, model.predict_proba(X), sample_weight=sample_weight, labels=model.classes_))
+    return -float(mean_squared_error(y, model.predict(X), sample_weight=sample_weight))
+
+
+@dataclass(eq=False, repr=False)
+class FusedLassoCV(CrossValidated, FusedLasso):
+    """Fused lasso whose weights lam1 and lam2 are chosen by cross-validation.
+
+    See `FusedLasso` for the model.
+
+    Examples
+    --------
+    >>> from spdpeg import datasets
+    >>> from spdpeg.paths import FusedLassoCV
+    >>> X, y, truth = datasets.piecewise_constant(200, 30, task="regression")
+    >>> model = FusedLassoCV(n_lam1=5, n_lam2=5, cv=3, random_state=0).fit(X, y)
+    >>> model.mean_scores_.shape, model.lam1_ in model.lam1_grid_
+    ((5, 5), True)
+    """
+
+    _model = FusedLasso
+
+
+@dataclass(eq=False, repr=False)
+class FusedLogisticRegressionCV(CrossValidated, FusedLogisticRegression):
+    """Fused logistic regression whose weights lam1 and lam2 are chosen by cross-validation.
+
+    See `FusedLogisticRegression` for the model.
+    """
+
+    _model = FusedLogisticRegression
+
+
+@dataclass(eq=False, repr=False)
+class GraphGuidedLogisticRegressionCV(CrossValidated, GraphGuidedLogisticRegression):
+    """Graph-guided logistic regression whose weights lam1 and lam2 are chosen by cross-validation.
+
+    See `GraphGuidedLogisticRegression` for the model. A graph that is learned from the data is learned anew in each
+    fold, from the rows that are not held out.
+    """
+
+    _model = GraphGuidedLogisticRegression

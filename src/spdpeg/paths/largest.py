@@ -1,0 +1,169 @@
+"""The largest weights worth trying: where coefficients vanish, and where F x does."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import brentq, linprog
+from scipy.sparse.linalg import lsqr
+from sklearn.base import clone, is_classifier
+
+from ..data import as_source
+from ..errors import InputError, UnsupportedError
+from ..operators import FirstDifference, Operator
+from ..penalties import L1, FusedL1, Penalty
+from ..problem import Problem
+
+_SETTLED = 1e-14
+"""Accuracy of the intercept at x = 0."""
+
+
+def lam_max(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio: float = 1.0) -> tuple[float, float]:
+    """The smallest weights (lam1, lam2) with lam2 = ratio * lam1 for which all coefficients are 0.
+
+    With the gradient g of the mean loss at x = 0 and at the best intercept, x = 0 is optimal if there is a y with
+    |g + F^T y| <= lam1 and |y| <= lam2, entry by entry. Along a chain the smallest such lam1 is found in time
+    proportional to the number of features; for another F it takes a linear program. Exact up to rounding.
+
+    Parameters
+    ----------
+    estimator : estimator with the parameters lam1 and lam2
+        One of `spdpeg`, r1 being the l1 norm: under a ridge penalty coefficients never become 0.
+    X, y, sample_weight
+        As in `fit`.
+    ratio : float, default=1
+        0 is the l1 norm alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg.estimators import FusedLasso
+    >>> from spdpeg.paths import lam_max
+    >>> X = np.random.default_rng(0).standard_normal((100, 5))
+    >>> y = X @ [0.0, 1.0, 1.0, 1.0, 0.0]
+    >>> lam1, lam2 = lam_max(FusedLasso(), X, y)
+    >>> [bool(FusedLasso(s * lam1, s * lam2).fit(X, y).coef_.any()) for s in (1.001, 0.999)]
+    [False, True]
+    """
+    if not (math.isfinite(ratio) and ratio >= 0.0):
+        raise InputError(f"ratio is {ratio}. Give a finite number of at least 0.")
+    start = at_zero(estimator, X, y, sample_weight, lam1=1.0, lam2=ratio)
+    lam1 = max(_joint(start, pull) for pull in start.pulls)
+    return lam1, ratio * lam1
+
+
+def grids(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, sizes: dict[str, int], eps: float
+) -> dict[str, np.ndarray]:
+    """A grid for each weight named in `sizes`, from the largest worth trying down to `eps` times that.
+
+    lam1 begins where x = 0 whatever lam2 is; for a ridge penalty, at the Lipschitz constant of the gradient, where
+    every direction shrinks by half or more. lam2 begins where the step from x = 0 down the gradient keeps F x = 0.
+    """
+    start = at_zero(estimator, X, y, sample_weight, **dict.fromkeys(sizes, 1.0))
+    tops = {"lam1": _alone, "lam2": _fusing}
+    found = {name: max(tops[name](start, pull) for pull in start.pulls) for name in sizes}
+    return {name: (found[name] or 1.0) * np.geomspace(1.0, eps, n) for name, n in sizes.items()}
+
+
+class AtZero(NamedTuple):
+    """What the data say at x = 0, a pull for each problem of the fit, and the terms."""
+
+    pulls: list[np.ndarray]
+    lipschitz: float
+    r1: Penalty | None
+    r2: Penalty | None
+    F: Operator | None
+
+
+def at_zero(estimator: Any, X: Any, y: Any, sample_weight: Any, **weights: float) -> AtZero:
+    """Minus the gradients of the mean loss at x = 0 and at the best intercept, and the terms with these weights."""
+    model = clone(estimator).set_params(**weights)
+    problems, terms = _problems(model, X, y, sample_weight)
+    if not math.isfinite(problems[0].loss.curvature):
+        raise UnsupportedError(
+            f"{type(model).__name__} has a loss with corners, for which no largest weight is known. Give lam1 and lam2."
+        )
+    pulls = [-problem.gradient(_settled(problem))[: problem.n_features] for problem in problems]
+    return AtZero(pulls, problems[0].lipschitz, terms["r1"], terms["r2"], terms["F"])
+
+
+def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[list[Problem], dict[str, Any]]:
+    """The problems that `fit` solves, and their terms."""
+    if is_classifier(model):
+        X, y, weights = model._checked(X, y, sample_weight, reset=True)
+        model.classes_, codes = np.unique(y, return_inverse=True)
+        weights, targets = model._class_weighted(codes, y, weights), model._targets(codes)
+    else:
+        X, y, weights = model._checked(X, y, sample_weight, reset=True, y_numeric=True)
+        targets = [y.astype(np.float64)]
+    source, terms = as_source(X), model._terms(X, weights, None)
+    return [Problem(source, t, **terms, sample_weight=weights, intercept=model._intercept) for t in targets], terms
+
+
+def _settled(problem: Problem) -> np.ndarray:
+    """x = 0, with the best intercept."""
+    x = np.zeros(problem.n_coordinates)
+    if problem.bias:
+        _, labels, weights = problem.block
+
+        def slope(intercept: float) -> float:
+            slopes = problem.loss.derivative(intercept, labels)
+            return float(np.mean(weights * slopes if weights.size else slopes))
+
+        reach = 1.0
+        while slope(-reach) > 0.0 or slope(reach) < 0.0:
+            reach *= 2.0
+        x[-1] = brentq(slope, -reach, reach, xtol=_SETTLED * reach) / problem.bias
+    return x
+
+
+def _joint(start: AtZero, pull: np.ndarray) -> float:
+    """The smallest t for which x = 0 is optimal with t r1 + t r2(F .)."""
+    r1, r2, F = start.r1, start.r2, start.F
+    if r2 is None:
+        return _alone(start, pull)
+    if not (isinstance(r1, L1) and isinstance(r2, L1)):
+        raise UnsupportedError(
+            f"No weights are known that make all coefficients 0 under r1 = {r1!r} and r2 = {r2!r}. "
+            "Two l1 norms have such weights; give grids of lam1 and lam2 for other penalties."
+        )
+    assert F is not None
+    if isinstance(F, FirstDifference):
+        return _gauge(FusedL1(r1.weight, r2.weight), pull)
+    largest = float(np.max(np.abs(pull)))
+    return largest * _least_bound(F.matrix(), pull / largest, float(r2.weight)) if largest > 0.0 else 0.0
+
+
+def _least_bound(F: sp.csr_array, pull: np.ndarray, ratio: float) -> float:
+    """The smallest t for which some y has |pull - F^T y| <= t and |y| <= ratio * t, by a linear program in (y, t)."""
+    m, d = F.shape
+    edges, features = np.full((m, 1), -ratio), np.full((d, 1), -1.0)
+    sides = [[F.T, features], [-F.T, features], [sp.eye_array(m), edges], [-sp.eye_array(m), edges]]
+    limits = np.concatenate([pull, -pull, np.zeros(2 * m)])
+    cost = np.append(np.zeros(m), 1.0)
+    return float(linprog(cost, sp.block_array(sides, format="csr"), limits, bounds=(None, None)).fun)
+
+
+def _alone(start: AtZero, pull: np.ndarray) -> float:
+    """The smallest weight of r1 that makes x = 0 optimal without r2; where there is none, one that shrinks a lot."""
+    assert start.r1 is not None
+    return _gauge(start.r1, pull) if start.r1.homogeneous else start.lipschitz
+
+
+def _fusing(start: AtZero, pull: np.ndarray) -> float:
+    """A weight of r2 that balances what of the pull would change F x, by the flow F^T y of least squares."""
+    assert start.r2 is not None
+    assert start.F is not None
+    return _gauge(start.r2, lsqr(start.F.matrix().T, pull, atol=1e-10, btol=1e-10)[0])
+
+
+def _gauge(norm: Penalty, u: np.ndarray) -> float:
+    """The smallest t for which u lies in t times the dual unit ball of a norm."""
+    square = float(u @ u)
+    if square == 0.0:
+        return 0.0
+    # <u, u> <= t norm(u) bounds t from below, so that this much of u is on the border of the ball or beyond it.
+    grown = norm.value(u) / square
+    return 1.0 / (grown * norm.dual_scale(grown * u))
