@@ -118,7 +118,7 @@ class TestBias:
         assert problem.bias == pytest.approx(np.sqrt(lengths.mean()), rel=1e-12)
         assert problem.statistics.mean_square == pytest.approx(2 * lengths.mean(), rel=1e-12)
 
-    @pytest.mark.parametrize("units", [1e-6, 1e-2, 64.0, 1e5])
+    @pytest.mark.parametrize("units", [1e-10, 1e-2, 64.0, 1e5])
     def test_runs_do_not_depend_on_the_units_of_the_data(self, units: float) -> None:
         """Coefficients are those of X over the units, with the same intercept after the same steps."""
         instance = catalogue.instance("Squared", "L2Squared", "None", "None")
@@ -134,16 +134,18 @@ class TestBias:
     def test_of_empty_rows_is_one(self) -> None:
         problem = spdpeg.Problem(np.zeros((5, 3)), np.arange(5.0), loss=losses.Squared(), intercept=True)
         assert problem.bias == 1.0
-        assert problem.split(spdpeg.solve(problem, tol=1e-8).x)[1] == pytest.approx(2.0, abs=1e-6)
+        # The objective is 1 there and has curvature 1: a gap of 1e-8 leaves room for this much.
+        assert problem.split(spdpeg.solve(problem, tol=1e-8).x)[1] == pytest.approx(2.0, abs=1.5e-4)
 
     @pytest.mark.parametrize("value", [0.0, 0, -1.0, float("nan"), float("inf"), "yes", None, [1.0]])
     def test_nonsense_is_refused(self, value: Any) -> None:
         with pytest.raises(InputError, match=r"intercept is .*\. Give True, False or the positive number"):
             catalogue.instance().problem(intercept=value)
 
-    @pytest.mark.parametrize("value", [True, np.True_, 3, np.float32(0.5)])
+    @pytest.mark.parametrize("value", [np.True_, np.False_, np.int64(3), np.float32(0.5)])
     def test_kinds_of_numbers(self, value: Any) -> None:
-        assert catalogue.instance().problem(intercept=value).n_coordinates == D + 1
+        one, other = (catalogue.instance().problem(intercept=kind) for kind in (value, value.item()))
+        assert (one.bias, one.n_coordinates) == (other.bias, other.n_coordinates)
 
 
 class TestSplitAndJoin:
@@ -218,17 +220,15 @@ class TestData:
         assert problem.bias == pytest.approx(np.sqrt(first.mean()), rel=1e-12)
 
 
-@pytest.mark.parametrize("solver", ["spdpeg", "vr-spdpeg", "prox-newton"])
+@pytest.mark.parametrize("solver", ["vr-spdpeg", "prox-newton"])
 def test_shifting_the_labels_shifts_the_intercept(solver: str) -> None:
     instance = catalogue.instance("Squared", "L2Squared", "L1", "FirstDifference")
-    options: dict[str, Any] = {"max_passes": 2000} if solver == "spdpeg" else {"tol": 1e-9}
     (x, b), (shifted, c) = (
-        problem.split(spdpeg.solve(problem, solver, **options).x)
+        problem.split(spdpeg.solve(problem, solver, tol=1e-9).x)
         for problem in (instance.problem(y=instance.labels + by, intercept=True) for by in (0.0, 5.0))
     )
-    accuracy = 0.1 if solver == "spdpeg" else 1e-3
-    assert c - b == pytest.approx(5.0, abs=accuracy)
-    np.testing.assert_allclose(shifted, x, atol=accuracy)
+    assert c - b == pytest.approx(5.0, abs=1e-3)
+    np.testing.assert_allclose(shifted, x, atol=1e-3)
 
 
 def test_reaches_the_conic_optimum_with_an_unpenalised_intercept() -> None:

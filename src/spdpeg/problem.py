@@ -121,9 +121,9 @@ class Problem:
             labels = self._encode_labels(y)
             weights = _normalized(sample_weight, self.source.n_samples)
             self.block = Block(self.source.rows._replace(bias=self.bias), labels, weights)
-        self.statistics = self._measure(self.block)
-        if intercept is True:
+        if isinstance(intercept, bool | np.bool_) and intercept:
             self._choose_bias()
+        self.statistics = self._measure(self.block)
 
     # ------------------------------------------------------------------------------------------------ evaluation
 
@@ -169,6 +169,8 @@ class Problem:
     def join(self, coefficients: Any, intercept: float = 0.0) -> np.ndarray:
         """x, from coefficients of the features and intercept."""
         if self.bias == 0.0:
+            if intercept != 0.0:
+                raise InputError(f"intercept is {intercept} but the problem has none. Build it with intercept=True.")
             return self._point(coefficients).copy()
         return self._point(np.append(np.asarray(coefficients, dtype=float), intercept / self.bias))
 
@@ -272,12 +274,12 @@ class Problem:
         return penalty if self.bias == 0.0 else SeparableSum([penalty, penalties.Zero()], [self.n_features, 1])
 
     def _choose_bias(self) -> None:
-        """As long a column as the rows are on average: their mean square without the provisional bias of 1."""
-        square = self.statistics.mean_square - 1.0
+        """As long a column as the rows are on average; 1 if all of them are empty."""
+        rows = self.block.rows
+        square = self._measure(self.block._replace(rows=rows._replace(bias=0.0))).mean_square
         if square > 0.0:
             self.bias = math.sqrt(square)
-            self.block = self.block._replace(rows=self.block.rows._replace(bias=self.bias))
-            self.statistics = self._measure(self.block)
+            self.block = self.block._replace(rows=rows._replace(bias=self.bias))
 
     def _check_terms(self) -> None:
         self.regularizer.pack(self.n_coordinates)

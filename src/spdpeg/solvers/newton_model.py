@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from ..data import Block
-from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
+from ..kernels.jit import Term, as_reals, call_linear, call_prox, call_scalar, inner, kernel
 from ..kernels.rows import Rows, add_row, count, weight_of
 from ..operators import Identity
 from ..penalties import Zero
@@ -24,6 +24,9 @@ from .stacking import Stacked, stacked
 _RELAXATION = 1.7
 _MOST_INNER = 2000
 _MOST_WIDE_INNER = 200
+_DENSE_SHARE = 0.1
+"""Part of the entries from which on the curvature is left to dense linear algebra, in pieces of"""
+_ENTRIES_AT_ONCE = 4_000_000
 _REBALANCE = 20
 """Steps after which rho may change."""
 _FIRST_RHO = 0.01
@@ -61,12 +64,8 @@ class TallModel:
         self, problem: Problem, form: Stacked, margins: np.ndarray, floor: float, stride: int, first: int
     ) -> None:
         d = problem.n_coordinates
-        lower = np.zeros((d, d))
-        self.rows_read = int(
-            add_curvature(problem.block, problem.loss.derivative_term, margins, floor, stride, first, lower)
-        )
         self._terms = form.terms(problem)
-        self._H = (lower + np.tril(lower, -1).T) / self.rows_read
+        self._H, self.rows_read = _curvature(problem, margins, floor, stride, first)
         K = form.K.matrix()
         self._gram = (K.T @ K).toarray()
         self._choose(_typical(self._H) * d / float(np.trace(self._gram)))
@@ -149,6 +148,26 @@ class WideModel:
         self._factor = scipy.linalg.cho_factor(self._core + rho * np.eye(self._half.size), lower=True)
 
 
+def _curvature(problem: Problem, margins: np.ndarray, floor: float, stride: int, first: int) -> tuple[np.ndarray, int]:
+    """Mean of w phi''(margin) a a^T over every `stride`-th row, and the number of those rows."""
+    rows, labels, weights = problem.block
+    d, derivative = problem.n_coordinates, problem.loss.derivative_term
+    if rows.indptr.size and rows.values.size < _DENSE_SHARE * labels.size * d:
+        lower = np.zeros((d, d))
+        used = int(add_curvature(problem.block, derivative, margins, floor, stride, first, lower))
+        return (lower + np.tril(lower, -1).T) / used, used
+    A = data_matrix(rows)
+    chosen = np.arange(first, labels.size, stride)
+    H = np.zeros((d, d))
+    for part in np.array_split(chosen, -(-chosen.size * d // _ENTRIES_AT_ONCE)):
+        bends = np.empty(part.size)
+        w = weights[part] if weights.size else weights
+        second_derivatives(derivative, margins[part], as_reals(labels[part]), as_reals(w), floor, bends)
+        S = (A[part].toarray() if sp.issparse(A) else A[part].astype(float)) * np.sqrt(bends)[:, None]
+        H += S.T @ S
+    return H / chosen.size, chosen.size
+
+
 def _typical(H: np.ndarray) -> float:
     """Geometric mean of the eigenvalues, tiny ones lifted: the rho that suits steep and flat directions alike."""
     d = H.shape[0]
@@ -200,23 +219,15 @@ def add_curvature(
 
 @inner
 def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
-    """Lower triangle of out += factor a_i a_i^T (columns in any order: both triangles of unsorted rows count once)."""
-    if rows.indptr.size == 0:
-        row = rows.values[i * rows.width : (i + 1) * rows.width]
-        for j in range(row.size):
-            scaled = factor * row[j]
-            if scaled != 0.0:
-                for k in range(j + 1):
-                    out[j, k] += scaled * row[k]
-    else:
-        start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
-        for p in range(start, stop):
-            scaled = factor * rows.values[p]
-            row_of_out = np.uint64(rows.indices[p])
-            for q in range(start, stop):
-                column = np.uint64(rows.indices[q])
-                if column <= row_of_out:
-                    out[row_of_out, column] += scaled * rows.values[q]
+    """Lower triangle of out += factor a_i a_i^T for a sparse row, whose columns may be in any order."""
+    start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+    for p in range(start, stop):
+        scaled = factor * rows.values[p]
+        row_of_out = np.uint64(rows.indices[p])
+        for q in range(start, stop):
+            column = np.uint64(rows.indices[q])
+            if column <= row_of_out:
+                out[row_of_out, column] += scaled * rows.values[q]
     if rows.bias != 0.0:
         add_row(rows, i, factor * rows.bias, out[rows.width])
 

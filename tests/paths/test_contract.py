@@ -1,0 +1,24 @@
+"""scikit-learn's own checks of the models that choose their weights, with no expected failure."""
+
+from typing import Any
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from spdpeg import paths
+
+SETTINGS = {"n_lam1": 2, "n_lam2": 2, "eps": 0.1, "cv": 3, "tol": 3e-9, "random_state": 0}
+"""scikit-learn compares fits with weights and repeated rows to seven digits."""
+
+MODELS = [
+    paths.FusedLassoCV(**SETTINGS),
+    paths.FusedLogisticRegressionCV(**SETTINGS),
+    paths.GraphGuidedLogisticRegressionCV(structure="chain", **SETTINGS),
+]
+
+
+@parametrize_with_checks(MODELS)
+def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
+    if check.func.__name__ == "check_array_api_input":
+        pytest.skip("Arrays other than NumPy's are converted; scikit-learn checks them only if SCIPY_ARRAY_API is set.")
+    check(estimator)
