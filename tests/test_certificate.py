@@ -43,6 +43,8 @@ ANYWHERE: dict[str, Callable[[float, int], Any]] = {
 OTHERS: dict[str, Callable[[float, int], Any]] = {
     "Zero": lambda c, size: penalties.Zero(),
     "L1Partly": lambda c, size: penalties.L1(np.where(np.arange(size) % 2, c, 0.0)),
+    "L2Partly": lambda c, size: penalties.L2Squared(np.where(np.arange(size) % 3, c, 0.0)),
+    "FusedAlone": lambda c, size: penalties.FusedL1(0.0, c),
     "HuberL1": lambda c, size: penalties.HuberL1(c, delta=0.1),
     "NonNegative": lambda c, size: penalties.NonNegative(),
 }
@@ -82,7 +84,7 @@ def make_instance(
         r2=None if r2 == "None" else R2[r2](strength, len(matrix)),
         operator=F,
         matrix=matrix,
-        weights=rng.integers(0, 3, n) + 0.5 * (np.arange(n) == 0) if weighted else None,
+        weights=rng.integers(0, 3, n) + 0.5 * (np.arange(n) < 2) if weighted else None,
     )
 
 
@@ -97,7 +99,7 @@ def reference(instance: Instance) -> Instance:
         loss = penalties.Quantile(instance.labels, level=instance.loss.level, weight=1.0 / n)
     rest = penalties.Zero() if instance.r2 is None else instance.r2
     return Instance(
-        np.zeros((1, D)),
+        np.zeros((1, instance.X.shape[1])),
         np.zeros(1),
         losses.Squared(),
         r1=instance.r1,
@@ -109,12 +111,15 @@ def reference(instance: Instance) -> Instance:
 class Bound:
     """An instance, a solution of it, and the check that a certificate does not claim too much."""
 
-    def __init__(self, instance: Instance) -> None:
-        self.problem = instance.problem()
+    def __init__(self, instance: Instance, intercept: bool | float = False) -> None:
+        self.problem = instance.problem(intercept=intercept)
+        if intercept:
+            instance = instance.beside_intercept(self.problem.bias)
         self.reference = reference(instance)
         best = conic.solve(self.reference)
         # The value at a point of the domain is never below the optimal one, however inexact the conic solver is.
-        self.x = formulas.prox(instance.r1, best.x, 1.0) if instance.r1.indicator else best.x
+        inside = formulas.prox(instance.r1, best.x, 1e-12)
+        self.x = best.x if instance.r1.finite else inside
         self.dual = best.dual[len(best.dual) - self.problem.F.n_outputs :]
         self.optimal = self.reference.objective(self.x)
         self.slack = 1e-9 * (1.0 + abs(self.optimal))
@@ -136,6 +141,7 @@ PARTS = {
     "operator": st.sampled_from(sorted(OPERATORS)),
     "seed": st.integers(0, 2**16),
     "strength": st.floats(1e-3, 0.5),
+    "intercept": st.sampled_from([False, True, 1.0]),
 }
 QUICK = settings(
     max_examples=25,
@@ -149,38 +155,56 @@ QUICK = settings(
 class TestNeverBelowTheTruth:
     @given(loss=st.sampled_from(sorted(SMOOTH)), weighted=st.booleans(), **PARTS)
     @QUICK
-    def test_smooth_losses(self, seed: int, **parts: Any) -> None:
-        self._check(make_instance(seed=seed, **parts), seed, "vr-spdpeg")
+    def test_smooth_losses(self, seed: int, intercept: bool | float, **parts: Any) -> None:
+        self._check(Bound(make_instance(seed=seed, **parts), intercept), seed, "vr-spdpeg")
+
+    @given(
+        loss=st.sampled_from(sorted(SMOOTH)),
+        weighted=st.booleans(),
+        r2=st.sampled_from(["L1", "L1Weighted", "L1Partly"]),
+        **{name: PARTS[name] for name in ("seed", "strength", "intercept")},
+    )
+    @QUICK
+    def test_along_a_chain(self, seed: int, intercept: bool | float, **parts: Any) -> None:
+        """Where r1 and r2 are one norm, whose dual ball is known exactly."""
+        bound = Bound(make_instance(seed=seed, r1="L1", operator="chain", **parts), intercept)
+        assert bound.problem.merged is not None
+        self._check(bound, seed, "vr-spdpeg")
+        # So the bound does not depend on the dual that is handed over.
+        duals = (bound.dual, np.zeros_like(bound.dual), 7.0 + bound.dual)
+        assert len({bound.check(bound.x, dual).dual for dual in duals}) == 1
 
     @given(loss=st.sampled_from(sorted(CORNERS)), **PARTS)
     @QUICK
-    def test_losses_with_corners(self, seed: int, **parts: Any) -> None:
-        self._check(make_instance(seed=seed, **parts), seed, "sdca-admm")
+    def test_losses_with_corners(self, seed: int, intercept: bool | float, **parts: Any) -> None:
+        self._check(Bound(make_instance(seed=seed, **parts), intercept), seed, "sdca-admm")
 
-    def _check(self, instance: Instance, seed: int, solver: str) -> None:
-        bound = Bound(instance)
+    def _check(self, bound: Bound, seed: int, solver: str) -> None:
         rng = np.random.default_rng(seed)
-        m = bound.dual.size
+        d, m = bound.x.size, bound.dual.size
         bound.check(bound.x, bound.dual)
         for size in (1e-6, 1e-2, 1.0, 30.0):
-            bound.check(bound.x + size * rng.standard_normal(D), bound.dual + size * rng.standard_normal(m))
-            bound.check(size * rng.standard_normal(D), size * rng.standard_normal(m))
+            bound.check(bound.x + size * rng.standard_normal(d), bound.dual + size * rng.standard_normal(m))
+            bound.check(size * rng.standard_normal(d), size * rng.standard_normal(m))
         result = spdpeg.solve(bound.problem, solver, max_passes=30)
         bound.check(result.x, result.dual)
 
 
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("r2", ["None", "L1", "GroupL2", "HuberL1"])
-@pytest.mark.parametrize("r1", [*NORMS, *ANYWHERE])
+@pytest.mark.parametrize("r1", [*NORMS, *ANYWHERE, "L1Partly", "L2Partly"])
 @pytest.mark.parametrize("loss", ["Logistic", "Huber"])
-def test_finite_and_tight_at_the_output_of_a_solver(loss: str, r1: str, r2: str) -> None:
-    bound = Bound(make_instance(loss, r1, r2, "chain", weighted=True, seed=5))
+def test_finite_and_tight_at_the_output_of_a_solver(loss: str, r1: str, r2: str, intercept: bool) -> None:
+    bound = Bound(make_instance(loss, r1, r2, "chain", weighted=True, seed=5), intercept)
     result = spdpeg.solve(bound.problem, "prox-newton", max_passes=None, max_iterations=20)
     assert bound.check(result.x, result.dual).rel_gap < 1e-6
 
 
 class TestReaches:
-    def test_1e_8_on_ridge(self) -> None:
-        problem = make_instance("Logistic", "L2Squared", "L1", "graph").problem()
+    @pytest.mark.parametrize("intercept", [False, True])
+    @pytest.mark.parametrize("r1", ["L2Squared", "L2Partly"])
+    def test_1e_8_on_ridge(self, r1: str, intercept: bool) -> None:
+        problem = make_instance("Logistic", r1, "L1", "graph").problem(intercept=intercept)
         result = spdpeg.solve(problem, "vr-spdpeg", tol=1e-8, max_passes=2000)
         assert result.status is Status.TOLERANCE
         assert result.certificate is not None
