@@ -118,8 +118,7 @@ class Bound:
         self.reference = reference(instance)
         best = conic.solve(self.reference)
         # The value at a point of the domain is never below the optimal one, however inexact the conic solver is.
-        inside = formulas.prox(instance.r1, best.x, 1e-12)
-        self.x = best.x if instance.r1.finite else inside
+        self.x = best.x if instance.r1.finite else formulas.prox(instance.r1, best.x, 1.0)
         self.dual = best.dual[len(best.dual) - self.problem.F.n_outputs :]
         self.optimal = self.reference.objective(self.x)
         self.slack = 1e-9 * (1.0 + abs(self.optimal))

@@ -117,7 +117,7 @@ class TestSteps:
     @pytest.mark.parametrize("sampling", ["settling", "importance"])
     @pytest.mark.parametrize("batch", [1, catalogue.N])
     def test_primal_steps_respect_the_loss(self, sampling: str, batch: int) -> None:
-        """Half of 1 / L for the L of a batch: of all rows, of the worst, or of the mean where the worst come up more."""
+        """Half of 1 / L for the L of a batch: of all rows, of the worst, or of the mean if long rows come up more."""
         instance = catalogue.instance()
         squares = (instance.X**2).sum(axis=1)
         worst = squares.mean() if sampling == "importance" else squares.max()

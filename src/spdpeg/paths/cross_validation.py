@@ -111,14 +111,10 @@ class CrossValidated:
         scorer = _score if self.scoring is None else check_scoring(model, self.scoring)
 
         def fold(train: np.ndarray, test: np.ndarray) -> np.ndarray:
-            held_in, held_out = (
-                [None if part is None else _safe_indexing(part, rows) for part in (X, y, sample_weight)]
-                for rows in (train, test)
-            )
-            weighting = {} if sample_weight is None else {"sample_weight": held_out[2]}
+            seen, held_out = _rows(train, X, y, sample_weight), _rows(test, X, y, sample_weight)
             scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size))
-            for place, fitted in walk(model, *held_in, self.lam1_grid_, self.lam2_grid_):
-                scores[place] = scorer(fitted, *held_out[:2], **weighting)
+            for place, fitted in walk(model, self.lam1_grid_, self.lam2_grid_, **seen):
+                scores[place] = scorer(fitted, **held_out)
             return scores
 
         # Several folds share the processors already; linear algebra on all of them in each would only get in the way.
@@ -136,6 +132,12 @@ class CrossValidated:
         good = np.argwhere(self.mean_scores_ >= self.mean_scores_[best] - error)
         i, j = min(good.tolist(), key=lambda place: (sum(place), -self.mean_scores_[tuple(place)]))
         return i, j
+
+
+def _rows(rows: np.ndarray, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+    """Some rows of what is there, as arguments of `fit` and of a scorer."""
+    parts = {"X": X, "y": y, "sample_weight": sample_weight}
+    return {name: _safe_indexing(part, rows) for name, part in parts.items() if part is not None}
 
 
 def _score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -122,14 +122,13 @@ def _settled(problem: Problem) -> np.ndarray:
 def _joint(start: AtZero, pull: np.ndarray) -> float:
     """The smallest t for which x = 0 is optimal with t r1 + t r2(F .)."""
     r1, r2, F = start.r1, start.r2, start.F
-    if r2 is None:
-        return _alone(start, pull)
-    if not (isinstance(r1, L1) and isinstance(r2, L1)):
+    if not isinstance(r1, L1) or not isinstance(r2, L1 | None):
         raise UnsupportedError(
             f"No weights are known that make all coefficients 0 under r1 = {r1!r} and r2 = {r2!r}. "
             "Two l1 norms have such weights; give grids of lam1 and lam2 for other penalties."
         )
-    assert F is not None
+    if r2 is None or F is None:
+        return _gauge(r1, pull)
     if isinstance(F, FirstDifference):
         return _gauge(FusedL1(r1.weight, r2.weight), pull)
     largest = float(np.max(np.abs(pull)))

@@ -97,7 +97,7 @@ def path(
     weights = chosen(estimator, X, y, sample_weight, lam1, lam2, n_lam1, n_lam2, eps)
     shape = (weights["lam1"].size, weights["lam2"].size)
     kept: dict[str, np.ndarray] = {}
-    for place, model in walk(estimator, X, y, sample_weight, **weights):
+    for place, model in walk(estimator, **weights, X=X, y=y, sample_weight=sample_weight):
         for name, value in _account(model).items():
             kept.setdefault(name, np.empty((*shape, *np.shape(value))))[place] = value
     return Path(**weights, **kept)

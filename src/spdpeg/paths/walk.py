@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
 
 def walk(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, lam1: np.ndarray, lam2: np.ndarray
+    estimator: Any, lam1: np.ndarray, lam2: np.ndarray, X: Any, y: Any, sample_weight: Any = None
 ) -> Iterator[tuple[tuple[int, int], Any]]:
     """Fit at all pairs of weights; yields the indices of each pair and the model, the same one each time.
 

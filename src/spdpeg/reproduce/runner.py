@@ -68,7 +68,7 @@ class Parts:
 
 def _digest(study: Study, task: str, data: str) -> str:
     """Of the numbers that make up a problem; an operator's matrix, since objects change when they are used."""
-    import joblib  # type: ignore[import-untyped]
+    import joblib
 
     form, source = study.tasks[task], study.data[data]
     F = form.operator(source).bind(source.X.shape[1]).matrix().tocsr()
@@ -176,7 +176,7 @@ def _begin(study: Study, parts: Parts, end_to_watch: Connection) -> None:
     global _here
     _here = study, parts
     import scipy.linalg  # noqa: F401  (its BLAS is the one that compiled code calls)
-    import threadpoolctl  # type: ignore[import-untyped]
+    import threadpoolctl
 
     threadpoolctl.threadpool_limits(1)
     if hasattr(os, "setsid"):

@@ -132,6 +132,8 @@ def run(
                     break
             with clock.running():
                 state.rows += solver.prepare(problem, terms, state)
+            if recorder.certificate_due(state):
+                continue  # before the next step, as in a run that is resumed here
             next_record = (state.rows // cadence + 1) * cadence if math.isfinite(cadence) else math.inf
             next_stop = min(next_record, recorder.next_certificate(state))
             to_record = math.ceil((next_stop - state.rows) / rows_per_step)

@@ -83,7 +83,7 @@ class TallModel:
             apart, moved = residuals
             if apart + moved <= accuracy * float(np.linalg.norm(split.z)):
                 break
-            if not 0.1 < apart / max(moved, 1e-300) < 10.0:
+            if not 0.1 * moved < apart < 10.0 * moved:
                 self._choose(self._rho * (3.0 if apart > moved else 1.0 / 3.0))
         return point
 
@@ -139,7 +139,7 @@ class WideModel:
             y[:], z[:] = y_next, z_next
             if apart + moved <= accuracy * float(np.linalg.norm(z)):
                 break
-            if step % _REBALANCE == 0 and not 0.2 < apart / max(moved, 1e-300) < 5.0:
+            if step % _REBALANCE == 0 and not 0.2 * moved < apart < 5.0 * moved:
                 self._choose(rho * (3.0 if apart > moved else 1.0 / 3.0))
         return ahead
 

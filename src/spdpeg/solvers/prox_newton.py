@@ -130,7 +130,9 @@ class ProxNewton(Solver):
             if d <= _MOST_FEATURES
             else WideModel(problem, form, v["margins"], floor)
         )
-        x_new = model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
+        before = Split(v["y"].copy(), v["z"].copy())
+        with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
+            x_new = model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
         if form.K is not problem.F:
             # y is a subgradient at z up to rounding; the prox makes the zeros and pieces of z exact.
             penalty = problem.regularizer if problem.merged is None else problem.merged
@@ -145,13 +147,16 @@ class ProxNewton(Solver):
             loss, value = self._read(problem, v["x"] + step * (x_new - v["x"]), margins, gradient)
             reads += n
         # A loss with flat stretches may have no curvature where x is; the model then needs some of its own.
-        numbers["floor"] = max(10.0 * numbers["floor"], _FIRST_FLOOR) if step < 0.5 else 0.1 * numbers["floor"]
+        raised = min(max(10.0 * numbers["floor"], _FIRST_FLOOR), 1.0)
+        numbers["floor"] = raised if step < 0.5 or not value < numbers["value"] else 0.1 * numbers["floor"]
         if step < 1.0:
             numbers["stride"] = float(max(1, stride // 2))
         if value <= numbers["value"]:
             # A whole step keeps the exact zeros and pieces of the model's solution.
             v["x"][:] = x_new if step == 1.0 else v["x"] + step * (x_new - v["x"])
             v["margins"][:], v["gradient"][:], numbers["loss"], numbers["value"] = margins, gradient, loss, value
+        else:
+            v["y"][:], v["z"][:] = before  # a model without a minimiser has carried them far away
         if isinstance(model, WideModel) and problem.merged is not None and problem.F.n_outputs > 0:
             reads += n * self._face_steps(problem, state)
         numbers["accuracy"] = max(_LAST_ACCURACY, 0.1 * numbers["accuracy"])

@@ -1,0 +1,67 @@
+"""A path over two weights against as many fits from scratch, on a9a (or data of its shape).
+
+Run as `python benchmarks/path.py [points per weight]`. Both do the same work in turns, row by row of the grid, so that
+a change of the machine's speed meets both. Processor time is what counts; the wall clock is shown beside it.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from common import load
+from spdpeg.estimators import FusedLogisticRegression
+from spdpeg.paths.path import EPS, chosen
+from spdpeg.paths.walk import walk
+
+TARGET = 5.0
+
+
+class Account:
+    """Seconds, passes and objectives of one way to fit the grid."""
+
+    def __init__(self) -> None:
+        self.processor = self.wall = 0.0
+        self.passes = 0
+        self.objectives: list[float] = []
+
+    def add(self, work: Callable[[], Any]) -> None:
+        """Time one fit."""
+        processor, wall = time.process_time(), time.perf_counter()
+        model = work()
+        self.processor += time.process_time() - processor
+        self.wall += time.perf_counter() - wall
+        self.passes += model.n_iter_
+        self.objectives.append(model.objective_)
+
+
+def main() -> None:
+    """Measure and print."""
+    points = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    data = load("a9a")
+    model = FusedLogisticRegression(random_state=0)
+    clone(model).fit(data.X, data.y)  # compiles
+    grids = chosen(model, data.X, data.y, None, None, None, points, points, EPS)
+    warm, cold = Account(), Account()
+    steps = walk(model, **grids, X=data.X, y=data.y)
+    for _ in range(points * points):
+        place: list[Any] = []
+        warm.add(lambda: place.append(next(steps)) or place[0][1])
+        (i, j), _ = place[0]
+        fresh = clone(model).set_params(lam1=float(grids["lam1"][i]), lam2=float(grids["lam2"][j]))
+        cold.add(lambda: fresh.fit(data.X, data.y))
+    apart = np.max(np.abs(np.array(warm.objectives) / np.array(cold.objectives) - 1.0))
+    print(f"{data.name} ({data.origin}), {points} x {points} fits of {model}")
+    for name, account in (("path", warm), ("from scratch", cold)):
+        print(f"{name:>12}: {account.processor:7.1f} s processor {account.wall:7.1f} s wall {account.passes:6d} passes")
+    ratio = cold.processor / warm.processor
+    print(f"       ratio: {ratio:.2f} processor, {cold.wall / warm.wall:.2f} wall, {cold.passes / warm.passes:.2f} passes")
+    print(f"  objectives: differ by {apart:.1e} at most, tol is {model.tol:g}")
+    print(f"      target: {TARGET:g} times faster {'met' if ratio >= TARGET else 'MISSED'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""What `solve(problem, tol=...)` does with no other argument: it reaches the optimum, whatever the problem is made of."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import spdpeg
+from spdpeg import Status, datasets, losses, operators, penalties
+from support import catalogue, conic, designs
+from support.instances import Instance
+
+TOL = 1e-6
+
+CASES = designs.pairwise(
+    {
+        "loss": tuple(catalogue.LOSSES),
+        "r1": (
+            *("None", "L1", "L1Weighted", "L2Squared", "L2SquaredWeighted", "ElasticNet", "GroupL2", "LInf", "FusedL1"),
+            *("HuberL1", "Nuclear", "Box", "NonNegative", "L2Ball", "Simplex", "L1inBox", "L2SquaredinL1Ball"),
+        ),
+        "shape": (
+            *("None-None", "L1-FirstDifference", "L1Weighted-FirstDifference", "L1-GraphDifference", "L1-Difference"),
+            *("GroupL2-GridDifference", "LInf-DenseMatrix", "HuberL1-Stack", "ElasticNet-Repeated", "Nuclear-Identity"),
+        ),
+        "weighted": ("no", "yes"),
+        "intercept": ("no", "yes"),
+    }
+)
+WITHOUT_OPTIMUM = [case for case in CASES if (case["r1"], case["shape"]) == ("None", "None-None")]
+"""Separable rows, and nothing that keeps x from growing: a case has an optimum only by luck."""
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case not in WITHOUT_OPTIMUM], ids=lambda case: "-".join(case.values())
+)
+def test_reaches_the_optimum_of_a_conic_solver(case: dict[str, str]) -> None:
+    instance = catalogue.instance(
+        case["loss"], case["r1"], *case["shape"].split("-"), weighted=case["weighted"] == "yes"
+    )
+    problem = instance.problem(intercept=case["intercept"] == "yes")
+    if problem.bias:
+        instance = instance.beside_intercept(problem.bias)
+    optimal = instance.objective(conic.solve(instance).x)
+    result = spdpeg.solve(problem, tol=TOL)
+    certificate = result.certificate
+    assert certificate is not None
+    assert (result.status, certificate.met is None) == (Status.TOLERANCE, False)
+    excess = (instance.objective(result.x) - optimal) / optimal
+    assert excess < TOL if certificate.met == "relative gap" else excess < 10 * TOL
+    if certificate.met == "relative gap":
+        assert certificate.rel_gap >= excess - 1e-9
+
+
+def test_the_defaults() -> None:
+    """A tolerance of 1e-6 and the method that fits the data."""
+    instance = catalogue.instance()
+    result = spdpeg.solve(instance.problem())
+    assert (result.state.solver, result.status) == ("vr-spdpeg", Status.TOLERANCE)
+    assert result.certificate is not None
+    assert result.certificate.rel_gap <= 1e-6
+    stream = instance.problem(X=catalogue.stream_of(instance), y=None)
+    assert spdpeg.solve(stream).state.solver == "spdpeg"
+    assert spdpeg.solve(instance.problem(loss=losses.Hinge()), max_passes=1).state.solver == "spdhg-cers"
+
+
+class TestWide:
+    """Far more columns than rows."""
+
+    @pytest.mark.parametrize("sparse", [False, True])
+    @pytest.mark.parametrize("intercept", [False, True])
+    def test_a_hundred_rows_on_a_chain_of_20_000(self, sparse: bool, intercept: bool) -> None:
+        X, y, _ = datasets.piecewise_constant(100, 20_000, seed=0)
+        problem = spdpeg.Problem(
+            sp.csr_array(X) if sparse else X,
+            y,
+            loss=losses.Logistic(),
+            r1=penalties.L1(5e-4),
+            r2=penalties.L1(5e-3),
+            F=operators.FirstDifference(),
+            intercept=intercept,
+        )
+        result = spdpeg.solve(problem, tol=TOL)
+        assert result.status is Status.TOLERANCE
+        x, offset = problem.split(result.x)
+        margins = X @ x + offset
+        value = np.logaddexp(0.0, -y * margins).mean() + 5e-4 * np.abs(x).sum() + 5e-3 * np.abs(np.diff(x)).sum()
+        assert problem.certificate(result.x, result.dual).primal == pytest.approx(value, rel=1e-12)
+        assert value - result.certificate.dual <= TOL * value  # type: ignore[union-attr]
+
+    @pytest.mark.parametrize("r1", ["L1", "L2Squared"])
+    @pytest.mark.parametrize("intercept", [False, True])
+    def test_against_a_conic_solver(self, r1: str, intercept: bool) -> None:
+        """With Woodbury's identity from 2001 columns on; r1 and r2 with and without one prox together."""
+        d = 2100
+        X, y, _ = datasets.piecewise_constant(30, d, seed=1)
+        matrix = sp.diags_array([-np.ones(d), np.ones(d - 1)], offsets=[0, 1], shape=(d - 1, d)).tocsr()
+        instance = Instance(
+            X, y, losses.Logistic(), r1=catalogue.PENALTIES[r1](d), r2=penalties.L1(0.02), matrix=matrix
+        )
+        problem = instance.problem(F=operators.FirstDifference(), intercept=intercept)
+        if intercept:
+            column = sp.csr_array((d - 1, 1))
+            instance = instance.with_(matrix=np.zeros((d - 1, d))).beside_intercept(problem.bias)
+            instance = instance.with_(matrix=sp.hstack([matrix, column]).tocsr())
+        result = spdpeg.solve(problem, "prox-newton", tol=1e-8)
+        assert result.status is Status.TOLERANCE
+        optimal = instance.objective(conic.solve(instance).x)
+        assert abs(instance.objective(result.x) / optimal - 1.0) < 1e-7
+
+
+def slow_problem(F: Any) -> spdpeg.Problem:
+    """Ill-conditioned rows: first-order steps crawl, and Newton's are too dear to begin with."""
+    rng = np.random.default_rng(0)
+    n, d = 100, 60
+    left, right = (np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(2))
+    X = rng.standard_normal((n, d)) @ left * np.logspace(0, -2, d) @ right
+    labels = np.sign(10.0 * X @ rng.standard_normal(d) + 0.1 * rng.standard_normal(n))
+    return spdpeg.Problem(X, labels, loss=losses.Logistic(), r1=penalties.L1(1e-4), r2=penalties.L1(1e-4), F=F)
+
+
+SHAPES = {
+    "chain": operators.FirstDifference(),
+    "graph": operators.GraphDifference([(i, (i + 7) % 60) for i in range(60)]),
+}
+WARM, REDUCED, NEWTON = 0.0, 1.0, 2.0
+
+
+def stage(result: spdpeg.Result) -> float:
+    """That the run ended in."""
+    return result.state.numbers["stage"]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+class TestStages:
+    def test_newton_when_the_run_stalls(self, shape: str) -> None:
+        problem = slow_problem(SHAPES[shape])
+        seen = [stage(spdpeg.solve(problem, "vr-spdpeg", tol=TOL, max_passes=passes)) for passes in (0.5, 4, 20)]
+        assert seen == [WARM, REDUCED, NEWTON]
+        result = spdpeg.solve(problem, tol=TOL)
+        alone = spdpeg.solve(problem, "vr-spdpeg", tol=TOL, finish="none")
+        assert (result.status, stage(result), stage(alone)) == (Status.TOLERANCE, NEWTON, REDUCED)
+        assert result.passes < alone.passes / 5
+
+    def test_newton_without_a_tolerance(self, shape: str) -> None:
+        """The run looks at certificates of its own accord."""
+        problem = slow_problem(SHAPES[shape])
+        result = spdpeg.solve(problem, "vr-spdpeg", max_passes=30)
+        assert stage(result) == NEWTON
+        assert result.certificate is not None
+        assert result.certificate.rel_gap < TOL
+
+    def test_forced(self, shape: str) -> None:
+        """After the first pass, and at once from a start that somebody chose."""
+        problem = slow_problem(SHAPES[shape])
+        first = spdpeg.solve(problem, "vr-spdpeg", finish="newton", max_passes=1)
+        after = spdpeg.solve(problem, "vr-spdpeg", finish="newton", max_passes=4)
+        assert (stage(first), stage(after)) == (NEWTON, NEWTON)
+        chosen = spdpeg.solve(problem, "vr-spdpeg", finish="newton", x0=first.x, max_iterations=1)
+        assert stage(chosen) == NEWTON
+        assert spdpeg.solve(problem, "vr-spdpeg", finish="newton", tol=1e-8).status is Status.TOLERANCE
+
+    @pytest.mark.parametrize("tol", [None, 1e-13])
+    @pytest.mark.parametrize("cuts", [(0.5, 23.5), (4, 8, 12), (12, 12), (1, 1, 1, 1, 1, 1, 1, 1, 16)], ids=str)
+    def test_k_and_k_passes_are_2k_passes(self, shape: str, tol: float | None, cuts: tuple[float, ...]) -> None:
+        """In every stage, with the certificates of the whole run and through a file."""
+        problem = slow_problem(SHAPES[shape])
+        whole = spdpeg.solve(problem, "vr-spdpeg", tol=tol, max_passes=24)
+        state = None
+        for passes in cuts:
+            result = spdpeg.solve(problem, "vr-spdpeg", tol=tol, max_passes=passes, state=state)
+            state = result.state
+        assert stage(whole) == NEWTON
+        self._assert_same(whole, result)
+
+    @pytest.mark.parametrize("tol", [None, 1e-13])
+    def test_any_cut_in_iterations(self, shape: str, tol: float | None) -> None:
+        problem = slow_problem(SHAPES[shape])
+        whole = spdpeg.solve(problem, "vr-spdpeg", tol=tol, max_iterations=180)
+        state, stages = None, set()
+        for steps in (1, 20, 5, 30, 44, 50, 0, 27, 3):
+            result = spdpeg.solve(problem, "vr-spdpeg", tol=tol, max_iterations=steps, state=state)
+            state = result.state
+            stages.add(stage(result))
+        assert stages == {WARM, REDUCED, NEWTON}
+        self._assert_same(whole, result)
+
+    @pytest.mark.parametrize("tol", [None, TOL])
+    def test_same_seed_same_bits(self, shape: str, tol: float | None) -> None:
+        problem = slow_problem(SHAPES[shape])
+        runs = [spdpeg.solve(problem, "vr-spdpeg", tol=tol, max_passes=30, seed=seed) for seed in (3, 3, 4)]
+        self._assert_same(runs[0], runs[1])
+        assert not np.array_equal(runs[0].x, runs[2].x)
+
+    def _assert_same(self, one: spdpeg.Result, other: spdpeg.Result) -> None:
+        assert (one.iterations, one.state.rows, one.passes) == (other.iterations, other.state.rows, other.passes)
+        for name in ("x", "x_last", "z", "dual"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+        assert one.state.vectors.keys() == other.state.vectors.keys()
+        for name, vector in one.state.vectors.items():
+            np.testing.assert_array_equal(vector, other.state.vectors[name], err_msg=name)
+
+
+class TestWarmStart:
+    def test_from_the_solution_nothing_is_left_to_do(self) -> None:
+        problem = catalogue.instance().problem()
+        first = spdpeg.solve(problem, tol=1e-8)
+        again = spdpeg.solve(problem, tol=1e-6, x0=first.x, dual0=first.dual)
+        assert again.status is Status.TOLERANCE
+        assert (again.iterations, again.passes) == (0, 1.0)
+        np.testing.assert_array_equal(again.x, first.x)
+
+    @pytest.mark.parametrize("operator", ["FirstDifference", "GraphDifference"])
+    def test_rows_without_weight(self, operator: str) -> None:
+        """They are never drawn, from a chosen start neither."""
+        instance = catalogue.instance("Squared", "L2Squared", "L1", operator, weighted=True)
+        x0 = np.linspace(-0.2, 0.2, catalogue.D)
+        for sampling in ("importance", "settling"):
+            result = spdpeg.solve(
+                instance.problem(), "vr-spdpeg", finish="none", sampling=sampling, batch_size=1, x0=x0, tol=TOL
+            )
+            assert result.status is Status.TOLERANCE
+
+    @pytest.mark.parametrize("dual", [np.zeros(3), np.full(catalogue.D - 1, np.nan), np.zeros((catalogue.D - 1, 1))])
+    def test_nonsense_is_refused(self, dual: np.ndarray) -> None:
+        with pytest.raises(spdpeg.InputError, match=r"dual0 has shape .*\. It must be 11 finite numbers"):
+            spdpeg.solve(catalogue.instance().problem(), dual0=dual)
