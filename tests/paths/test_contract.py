@@ -7,10 +7,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from spdpeg import paths
 
-SETTINGS = {"cv": 2, "tol": 3e-9, "random_state": 0}
+SETTINGS = {"cv": 3, "tol": 3e-9, "random_state": 0}
 """scikit-learn compares fits with weights and repeated rows to seven digits."""
 
-SUGGESTED = {"n_lam1": 2, "n_lam2": 1, "eps": 0.1}
+SUGGESTED = {"n_lam1": 2, "eps": 0.1, "lam2": [0.01]}
 
 MODELS = [
     paths.FusedLassoCV(**SUGGESTED, **SETTINGS),

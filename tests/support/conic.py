@@ -37,16 +37,23 @@ def solve(instance: Instance) -> Optimum:
         cost, sets = _penalty(penalty, at)
         objective += cost
         constraints += sets
-    problem = cp.Problem(cp.Minimize(objective), constraints)
     with warnings.catch_warnings():
         # Beyond what double precision allows; test_optima.py checks how good the answer is.
         warnings.filterwarnings("ignore", "Solution may be inaccurate")
-        try:
-            problem.solve(solver=cp.CLARABEL, **TIGHT)
-        except cvxpy.error.SolverError:  # it gives up now and then where the last digits cannot be had
-            problem.solve(solver=cp.CLARABEL, warm_start=False, **dict.fromkeys(TIGHT, 1e-10))
+        value = _least(objective, constraints)
     # cvxpy adds <dual, F x - z>, so its multiplier is a subgradient of r2; the paper subtracts it.
-    return Optimum(x.value, -linked.dual_value, float(problem.value))
+    return Optimum(x.value, -linked.dual_value, value)
+
+
+def _least(objective: Any, constraints: list[Any]) -> float:
+    """The minimum, to 1e-8 where the solver gives up because the last digits cannot be had."""
+    problem = cp.Problem(cp.Minimize(objective), constraints)
+    try:
+        problem.solve(solver=cp.CLARABEL, **TIGHT)
+    except cvxpy.error.SolverError:
+        problem = cp.Problem(cp.Minimize(objective), constraints)
+        problem.solve(solver=cp.CLARABEL)
+    return float(problem.value)
 
 
 @cache

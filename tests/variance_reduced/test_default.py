@@ -1,4 +1,4 @@
-"""What `solve(problem, tol=...)` does with no other argument: it reaches the optimum, whatever the problem is made of."""
+"""`solve(problem, tol=...)` with no other argument: it reaches the optimum, whatever the problem is made of."""
 
 from typing import Any
 
@@ -68,8 +68,7 @@ def test_the_defaults() -> None:
 class TestWide:
     """Far more columns than rows."""
 
-    @pytest.mark.parametrize("sparse", [False, True])
-    @pytest.mark.parametrize("intercept", [False, True])
+    @pytest.mark.parametrize(("sparse", "intercept"), [(False, False), (True, True)])
     def test_a_hundred_rows_on_a_chain_of_20_000(self, sparse: bool, intercept: bool) -> None:
         X, y, _ = datasets.piecewise_constant(100, 20_000, seed=0)
         problem = spdpeg.Problem(

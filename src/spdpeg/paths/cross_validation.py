@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, log_loss, mean_squared_error
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import _num_samples, check_consistent_length
+from sklearn.utils.validation import _num_samples
 from threadpoolctl import threadpool_limits
 
 from ..errors import InputError
@@ -80,7 +80,8 @@ class CrossValidated:
         """
         if self.rule not in RULES:
             raise InputError(f"rule of {type(self).__name__} is {self.rule!r}. Choose one of {', '.join(RULES)}.")
-        model = self._at(None, None).set_params(verbose=False)
+        model = self._at(1.0, 1.0).set_params(verbose=False)
+        model._checked(X, y, sample_weight, reset=True)  # so that the splitter meets no bad labels
         grids = chosen(model, X, y, sample_weight, self.lam1, self.lam2, self.n_lam1, self.n_lam2, self.eps)
         self.lam1_grid_, self.lam2_grid_ = grids["lam1"], grids["lam2"]
         self.scores_ = self._scored(model, X, y, sample_weight)
@@ -94,7 +95,7 @@ class CrossValidated:
         """Not there: weights are chosen from all rows at once."""
         raise AttributeError(f"{type(self).__name__} chooses its weights from all rows and has no partial_fit.")
 
-    def _at(self, lam1: Any, lam2: Any) -> Any:
+    def _at(self, lam1: float, lam2: float) -> Any:
         """The same model with given weights."""
         names = self._model().get_params(deep=False)
         shared = {name: value for name, value in self.get_params(deep=False).items() if name in names}  # type: ignore[attr-defined]
@@ -105,16 +106,16 @@ class CrossValidated:
         return found
 
     def _scored(self, model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
-        check_consistent_length(X, y, sample_weight)
-        X, y, sample_weight = indexable(X, y, sample_weight)
+        data = indexable(X, y, *([] if sample_weight is None else [sample_weight]))
         splitter = check_cv(self.cv, y, classifier=is_classifier(model))
         scorer = _score if self.scoring is None else check_scoring(model, self.scoring)
 
         def fold(train: np.ndarray, test: np.ndarray) -> np.ndarray:
-            seen, held_out = _rows(train, X, y, sample_weight), _rows(test, X, y, sample_weight)
+            seen, (X_out, y_out, *weights) = _rows(train, data), _rows(test, data)
+            weighting = {"sample_weight": weights[0]} if weights else {}
             scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size))
-            for place, fitted in walk(model, self.lam1_grid_, self.lam2_grid_, **seen):
-                scores[place] = scorer(fitted, **held_out)
+            for place, fitted in walk(model, self.lam1_grid_, self.lam2_grid_, *seen):
+                scores[place] = scorer(fitted, X_out, y_out, **weighting)
             return scores
 
         # Several folds share the processors already; linear algebra on all of them in each would only get in the way.
@@ -134,10 +135,8 @@ class CrossValidated:
         return i, j
 
 
-def _rows(rows: np.ndarray, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
-    """Some rows of what is there, as arguments of `fit` and of a scorer."""
-    parts = {"X": X, "y": y, "sample_weight": sample_weight}
-    return {name: _safe_indexing(part, rows) for name, part in parts.items() if part is not None}
+def _rows(rows: np.ndarray, data: list[Any]) -> list[Any]:
+    return [_safe_indexing(part, rows) for part in data]
 
 
 def _score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:

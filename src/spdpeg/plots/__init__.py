@@ -1,0 +1,7 @@
+"""Pictures of runs, coefficients, paths and scores; they need matplotlib (`pip install 'spdpeg[plot]'`)."""
+
+from .coefficients import coefficients
+from .grids import path, scores
+from .runs import run
+
+__all__ = ["coefficients", "path", "run", "scores"]

@@ -1,0 +1,161 @@
+"""Coefficients in the shape that F gives them: steps along a chain, an image on a grid, a coloured graph."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from ..operators import Difference, FirstDifference, GraphDifference, GridDifference
+from .canvas import BLUE, DIVERGING, GREY, new_figure, tidy
+
+_MOST_SLICES = 12
+"""Slices of a volume that are shown."""
+
+_MOST_NAMES = 30
+"""Features that an axis or a graph names."""
+
+
+def coefficients(model: Any) -> Any:
+    """The coefficients of a fitted estimator, a panel for each class; returns the figure.
+
+    Steps where F takes differences along a chain, a curve where it takes differences of higher order, an image where
+    the features form a grid (slices along the first axis if it is a volume), the graph itself where F belongs to one,
+    and bars otherwise.
+    """
+    rows = np.atleast_2d(model.coef_)
+    shape, graph = _shape(model), isinstance(model.F_, GraphDifference)
+    if shape is not None:
+        return _images(model, rows, shape)
+    columns = 1 if not graph else math.ceil(math.sqrt(len(rows)))
+    lines = math.ceil(len(rows) / columns)
+    figure = new_figure(5.0 * columns if graph else 8.0, (4.4 if graph else 1.0 + 6.0 / (1 + len(rows))) * lines)
+    panels = figure.subplots(lines, columns, squeeze=False, sharex=not graph).ravel()
+    for panel, coef, title in zip(panels, rows, _titles(model, rows), strict=False):
+        panel.set_title(title, fontsize="medium")
+        if graph:
+            _graph(figure, panel, coef, model.F_, _names(model))
+        else:
+            _line(panel, coef, model)
+    for panel in panels[len(rows) :]:
+        panel.set_axis_off()
+    if not graph:
+        positions = getattr(model, "knots_", None)
+        panels[-1].set_xlabel("feature" if positions is None else "position")
+        _name_features(panels[-1], _names(model))
+    return figure
+
+
+def _shape(model: Any) -> tuple[int, ...] | None:
+    """Of the image or volume that the coefficients form; None if they form none."""
+    shape = model.F_.shape if isinstance(model.F_, GridDifference) else getattr(model, "shape", None)
+    if shape is None:
+        return None
+    found = tuple(int(n) for n in shape)
+    return found if len(found) in (2, 3) else None
+
+
+def _names(model: Any) -> list[str] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _titles(model: Any, rows: np.ndarray) -> list[str]:
+    if len(rows) > 1:
+        return [f"class {label}" for label in model.classes_]
+    return [f"{np.count_nonzero(rows)} of {rows.size} coefficients are not 0"]
+
+
+def _line(panel: Any, coef: np.ndarray, model: Any) -> None:
+    """Steps, a curve or bars."""
+    places = np.arange(coef.size) if getattr(model, "knots_", None) is None else model.knots_
+    panel.axhline(0.0, color=GREY, linewidth=0.8)
+    if isinstance(model.F_, Difference) and model.F_.order > 1:
+        panel.plot(places, coef, color=BLUE, linewidth=1.5)
+    elif isinstance(model.F_, Difference | FirstDifference | GridDifference):
+        middles = (places[1:] + places[:-1]) / 2.0
+        edges = np.concatenate([2.0 * places[:1] - middles[:1], middles, 2.0 * places[-1:] - middles[-1:]])
+        if coef.size > 1:
+            panel.stairs(coef, edges, baseline=None, color=BLUE, linewidth=1.5)
+            panel.stairs(coef, edges, fill=True, color=BLUE, alpha=0.15)
+    else:
+        panel.vlines(places, 0.0, coef, color=BLUE, linewidth=1.5)
+        panel.plot(places, coef, "o", color=BLUE, markersize=3)
+    panel.set_ylabel("coefficient")
+    tidy(panel)
+
+
+def _name_features(panel: Any, names: list[str] | None) -> None:
+    if names is not None and len(names) <= _MOST_NAMES:
+        panel.set_xticks(range(len(names)), names, rotation=45, ha="right")
+
+
+def _images(model: Any, rows: np.ndarray, shape: tuple[int, ...]) -> Any:
+    """A panel for each class, or for each of some slices of its volume; white is 0, and one scale holds for all."""
+    stacks = rows.reshape(len(rows), *(shape if len(shape) == 3 else (1, *shape)))
+    slices = np.unique(np.linspace(0, stacks.shape[1] - 1, min(_MOST_SLICES, stacks.shape[1])).round().astype(int))
+    titles = _titles(model, rows)
+    pictures = [
+        (title if len(shape) == 2 else f"{title}, slice {k}" if len(rows) > 1 else f"slice {k}", stack[k])
+        for title, stack in zip(titles, stacks, strict=True)
+        for k in slices
+    ]
+    columns = math.ceil(math.sqrt(len(pictures)))
+    lines = math.ceil(len(pictures) / columns)
+    figure = new_figure(1.2 + 3.2 * columns if len(pictures) > 1 else 5.4, 3.3 * lines if len(pictures) > 1 else 4.6)
+    panels = figure.subplots(lines, columns, squeeze=False).ravel()
+    limit = float(np.abs(rows).max()) or 1.0
+    for panel in panels:
+        panel.set_axis_off()
+    for panel, (title, picture) in zip(panels, pictures, strict=False):
+        shown = panel.imshow(picture, cmap=DIVERGING, vmin=-limit, vmax=limit)
+        panel.set_title(title, fontsize="medium")
+    figure.colorbar(shown, ax=list(panels), label="coefficient", shrink=0.8)
+    return figure
+
+
+def _graph(figure: Any, panel: Any, coef: np.ndarray, F: GraphDifference, names: list[str] | None) -> None:
+    """Nodes in the colours of their coefficients; edges across which these are equal are dark, the others light."""
+    ends = np.asarray(F.edges, dtype=int).reshape(-1, 2)
+    places = _layout(ends, coef.size)
+    limit = float(np.abs(coef).max()) or 1.0
+    apart = np.abs(coef[ends[:, 0]] - coef[ends[:, 1]])
+    for together, color in ((False, "#d5d8dc"), (True, "#4a4f57")):
+        chosen = ends[(apart <= 1e-3 * limit) == together]
+        lines = np.full((3 * len(chosen), 2), np.nan)
+        lines[0::3], lines[1::3] = places[chosen[:, 0]], places[chosen[:, 1]]
+        panel.plot(*lines.T, color=color, linewidth=0.9, zorder=1, label="equal ends" if together else "others")
+    size = float(np.clip(6000.0 / coef.size, 12.0, 220.0))
+    shown = panel.scatter(
+        *places.T, c=coef, s=size, cmap=DIVERGING, vmin=-limit, vmax=limit, edgecolors=GREY, linewidths=0.6, zorder=2
+    )
+    if coef.size <= _MOST_NAMES:
+        for j, place in enumerate(places):
+            label = str(j) if names is None else names[j]
+            panel.annotate(label, place, xytext=(0, 9), textcoords="offset points", ha="center", fontsize="x-small")
+    panel.set_axis_off()
+    panel.margins(0.08)
+    figure.colorbar(shown, ax=panel, label="coefficient", shrink=0.8)
+
+
+def _layout(ends: np.ndarray, n_nodes: int) -> np.ndarray:
+    """Places where joined nodes are close to each other, the same each time."""
+    try:
+        import networkx as nx
+    except ImportError:
+        raise UnsupportedError("The picture of a graph needs networkx. Run: pip install 'spdpeg[graph]'.") from None
+    graph = nx.Graph()
+    graph.add_nodes_from(range(n_nodes))
+    graph.add_edges_from(ends.tolist())
+    places = np.empty((n_nodes, 2))
+    width, left, top, height = math.sqrt(2.0 * n_nodes), 0.0, 0.0, 0.0
+    # Pieces that no edge joins are laid out one by one, on shelves: springs would drive them far apart.
+    for nodes in sorted(nx.connected_components(graph), key=lambda nodes: (-len(nodes), min(nodes))):
+        radius = 0.5 * math.sqrt(len(nodes))
+        if left > 0.0 and left + 2.0 * radius > width:
+            left, top, height = 0.0, top - height, 0.0
+        middle = (left + radius, top - radius)
+        inside = nx.spring_layout(graph.subgraph(nodes), seed=0, iterations=200, scale=0.8 * radius, center=middle)
+        places[list(inside)] = list(inside.values())
+        left, height = left + 2.0 * radius, max(height, 2.0 * radius)
+    return places
