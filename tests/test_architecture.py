@@ -21,6 +21,7 @@ LAYERS = [
     {"losses", "penalties", "operators", "data", "graphs", "files"},
     {"state", "result", "problem", "certificate"},
     {"progress", "solvers", "datasets"},
+    {"plots"},
     {"estimators"},
     {"paths", "model_file"},
     {"__init__"},

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _POLISHING = 100
 """Dual steps that look for a better y; they read no data."""
 
-_INSIDE = 1.0 - 1e-9
+_INSIDE = 1.0 - 1e-12
 """A scaled point stays this far short of the border, where rounding could cross it."""
 
 _NO_STEP = 1e-12

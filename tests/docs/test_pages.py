@@ -78,7 +78,7 @@ def test_readme_has_exactly_two_setup_commands():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = re.findall(r"^```bash\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
     assert len(commands) == 2
-    assert commands[0].rstrip().endswith("spdpeg demo")
+    assert commands[0].rstrip().endswith("spdpeg reproduce")
     assert "pytest" in commands[1]
     assert all(command.count("\n") == 1 for command in commands)
 

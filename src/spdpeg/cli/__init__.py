@@ -11,7 +11,7 @@ from rich.console import Console
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import CacheWarning, SpdpegError, __version__
-from . import compare, demo, doctor, fit, info, predict, reproduce, solvers
+from . import compare, demo, doctor, fit, info, path, predict, reproduce, solvers
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """What `add` of a command module takes."""
@@ -19,7 +19,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 OK, FAILED, INTERRUPTED = 0, 1, 130
 """Exit codes; argparse itself exits with 2 on wrong usage."""
 
-_COMMANDS = (reproduce, demo, fit, predict, compare, info, solvers, doctor)
+_COMMANDS = (reproduce, demo, fit, path, predict, compare, info, solvers, doctor)
 """In the order of the help. Each has `add(commands)`, which registers a parser whose `command` is a function of the
 arguments and the console for standard output; progress goes to standard error, and only where that is a terminal."""
 

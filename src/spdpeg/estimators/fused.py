@@ -53,7 +53,7 @@ class FusedLasso(Fused, Regressor):
     >>> y = X @ [0.0, 0.0, 2.0, 2.0, 2.0, 0.0] + 1.0
     >>> model = FusedLasso(lam1=0.01, lam2=0.05, tol=1e-8, random_state=0).fit(X, y)
     >>> model.coef_.round(2).tolist()
-    [0.0, 0.0, 1.97, 1.97, 1.97, 0.0]
+    [0.01, 0.01, 1.96, 1.96, 1.96, 0.05]
     """
 
 

@@ -65,7 +65,7 @@ class TotalVariationClassifier(TotalVariation, Classifier):
     >>> from spdpeg.estimators import TotalVariationClassifier
     >>> X, y = load_digits(n_class=2, return_X_y=True)
     >>> model = TotalVariationClassifier(shape=(8, 8), random_state=0).fit(X / 16, y)
-    >>> model.score(X / 16, y) > 0.99
+    >>> model.score(X / 16, y) > 0.98
     True
     """
 

@@ -50,7 +50,7 @@ class TrendFilter(Regressor):
     >>> t = np.arange(50.0)
     >>> model = TrendFilter(lam2=0.1, tol=1e-8, random_state=0).fit(t.reshape(-1, 1), np.abs(t - 20.0))
     >>> model.predict([[20.0], [30.5]]).round(1).tolist()
-    [0.2, 10.5]
+    [0.1, 10.5]
     """
 
     order: int = 2

@@ -2,9 +2,10 @@
 
 from .cross_validation import FusedLassoCV, FusedLogisticRegressionCV, GraphGuidedLogisticRegressionCV
 from .largest import lam_max
-from .path import Path, path
+from .path import EPS, Path, path
 
 __all__ = [
+    "EPS",
     "FusedLassoCV",
     "FusedLogisticRegressionCV",
     "GraphGuidedLogisticRegressionCV",

@@ -10,9 +10,10 @@ from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, log_loss, mean_squared_error
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from .. import plots
 from ..errors import InputError
 from ..estimators import FusedLasso, FusedLogisticRegression, GraphGuidedLogisticRegression
 from ..penalties import Penalty
@@ -80,7 +81,7 @@ class CrossValidated:
         """
         if self.rule not in RULES:
             raise InputError(f"rule of {type(self).__name__} is {self.rule!r}. Choose one of {', '.join(RULES)}.")
-        model = self._at(1.0, 1.0).set_params(verbose=False)
+        model = self._at(1.0, 1.0)
         model._checked(X, y, sample_weight, reset=True)  # so that the splitter meets no bad labels
         grids = chosen(model, X, y, sample_weight, self.lam1, self.lam2, self.n_lam1, self.n_lam2, self.eps)
         self.lam1_grid_, self.lam2_grid_ = grids["lam1"], grids["lam2"]
@@ -89,6 +90,11 @@ class CrossValidated:
         i, j = self._choice()
         self.lam1_, self.lam2_ = float(self.lam1_grid_[i]), float(self.lam2_grid_[j])
         return super().fit(X, y, sample_weight)  # type: ignore[misc]
+
+    def plot_scores(self) -> Any:
+        """Draw the mean scores over both weights, best and chosen marked. Needs matplotlib; returns the figure."""
+        check_is_fitted(self)
+        return plots.scores(self)
 
     @property
     def partial_fit(self) -> Any:

@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rich.console import Console
+from rich.progress import track
 
+from .. import plots
 from ..errors import InputError
 from .largest import grids
 from .walk import walk
@@ -41,6 +44,14 @@ class Path:
         """Number of coefficients other than 0, for all pairs."""
         return np.count_nonzero(self.coef.reshape(*self.passes.shape, -1), axis=2)
 
+    def plot(self, at: tuple[int, int] | None = None) -> Any:
+        """Draw the number of non-zero coefficients over both weights, and the coefficients along each.
+
+        The lines pass through the pair with the indices `at`, the middle of the grid by default. Needs matplotlib;
+        returns the figure.
+        """
+        return plots.path(self, at)
+
     def save(self, file: Any) -> None:
         """Write all arrays by their names, as numpy.savez does."""
         np.savez_compressed(file, **vars(self))
@@ -70,7 +81,7 @@ def path(
     Parameters
     ----------
     estimator : estimator with the parameter lam2, and mostly lam1
-        Its own weights do not matter, all its other parameters do.
+        Its own weights do not matter, all its other parameters do. `verbose` shows one bar for all fits.
     X, y, sample_weight
         As in `fit`.
     lam1, lam2 : arrays, optional
@@ -97,7 +108,10 @@ def path(
     weights = chosen(estimator, X, y, sample_weight, lam1, lam2, n_lam1, n_lam2, eps)
     shape = (weights["lam1"].size, weights["lam2"].size)
     kept: dict[str, np.ndarray] = {}
-    for place, model in walk(estimator, **weights, X=X, y=y, sample_weight=sample_weight):
+    steps = walk(estimator, **weights, X=X, y=y, sample_weight=sample_weight)
+    console = Console(stderr=True)
+    hidden = not (estimator.verbose and console.is_terminal)
+    for place, model in track(steps, "fits", shape[0] * shape[1], console=console, transient=True, disable=hidden):
         for name, value in _account(model).items():
             kept.setdefault(name, np.empty((*shape, *np.shape(value))))[place] = value
     return Path(**weights, **kept)

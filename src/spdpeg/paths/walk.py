@@ -34,7 +34,7 @@ def walk(
     at their plane, beside + above - corner, which is far closer to the solution than any of them.
     """
     names = estimator.get_params(deep=False)
-    model = clone(estimator).set_params(warm_start=True)
+    model = clone(estimator).set_params(warm_start=True, verbose=False)
     above: dict[int, Place] = {}
     for i in range(lam1.size):
         row: dict[int, Place] = {}
@@ -54,11 +54,9 @@ def walk(
 
 
 def _plane(beside: Place | None, above: Place | None, corner: Place | None) -> Place | None:
-    if (
-        beside is None
-        or above is None
-        or corner is None
-        or not beside.dual.shape == above.dual.shape == corner.dual.shape
-    ):
+    """beside + above - corner; None if one is missing, or was fitted without r2 and has no multipliers."""
+    if beside is None or above is None or corner is None:
+        return None
+    if not beside.dual.shape == above.dual.shape == corner.dual.shape:
         return None
     return Place(*(b + a - c for b, a, c in zip(beside, above, corner, strict=True)))

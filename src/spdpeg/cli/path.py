@@ -1,0 +1,74 @@
+"""`spdpeg path`: a model at many pairs of weights."""
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from .. import InputError, files, paths
+from ..files.replacing import replacing
+from . import data_options, models
+from .output import add_json, show
+
+if TYPE_CHECKING:
+    from . import Commands
+
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def add(commands: "Commands") -> None:
+    """Register the command."""
+    parser = commands.add_parser(
+        "path", help="fit a model at many weights", description="--lam1 or --lam2 keeps that weight fixed."
+    )
+    data_options.add(parser)
+    data_options.add_features(parser)
+    models.add(parser)
+    parser.add_argument("--n-lam1", type=int, default=20, metavar="N", help="values of lam1 (default: 20)")
+    parser.add_argument("--n-lam2", type=int, default=20, metavar="N", help="values of lam2 (default: 20)")
+    parser.add_argument("--eps", type=float, default=paths.EPS, help="smallest over largest weight (default: 1e-3)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="file for weights, coefficients and the rest (.npz)")
+    parser.add_argument("--plot", metavar="FILE", help=f"file for a picture ({', '.join(_PICTURES)})")
+    add_json(parser)
+    parser.set_defaults(command=_path)
+
+
+def _path(args: argparse.Namespace, console: Console) -> None:
+    for file in filter(None, (args.output, args.plot)):
+        if not Path(file).absolute().parent.is_dir():
+            raise InputError(f"There is no directory for {file}. Make it first.")
+    if args.plot is not None and Path(args.plot).suffix not in _PICTURES:
+        raise InputError(f"{args.plot} does not end in {', '.join(_PICTURES)}. Name the picture so.")
+    model = models.build(args)
+    fixed = {name: [getattr(args, name)] for name in ("lam1", "lam2") if name in args}
+    table = files.read(**data_options.reading(args))
+    if table.y is None:
+        raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
+    start = time.perf_counter()
+    with models.told():
+        found = paths.path(model, table.X, table.y, n_lam1=args.n_lam1, n_lam2=args.n_lam2, eps=args.eps, **fixed)
+    seconds = time.perf_counter() - start
+    if args.output is not None:
+        with replacing(args.output) as file:
+            found.save(file)
+    if args.plot is not None:
+        with replacing(args.plot) as file:
+            found.plot().savefig(file, format=Path(args.plot).suffix[1:], dpi=150)
+    facts = {"rows": table.X.shape[0], "model": type(model).__name__, **_described(found, args.json)}
+    show({**facts, "seconds": seconds, "written_to": args.output, "drawn_to": args.plot}, console, args.json)
+
+
+def _described(found: paths.Path, for_programs: bool) -> dict[str, Any]:
+    """All numbers but the coefficients for programs, their ranges for people."""
+    numbers = {name: getattr(found, name) for name in ("lam1", "lam2", "objective", "gap", "passes", "nonzero")}
+    if for_programs:
+        return {name: values.tolist() for name, values in numbers.items()}
+    totals = {"fits": found.passes.size, "passes": int(found.passes.sum())}
+    ranges = {name: numbers[name] for name in ("lam1", "lam2", "objective", "nonzero")}
+    return {
+        **totals,
+        **{name: f"{values.min():.4g} to {values.max():.4g}" for name, values in ranges.items()},
+        "largest_relative_gap": float(found.gap.max()),
+    }
