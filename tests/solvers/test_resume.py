@@ -196,5 +196,5 @@ def test_not_a_state(tmp_path: Path) -> None:
 def test_state_and_x0_exclude_each_other(tmp_path: Path) -> None:
     problem = make_problem("dense", tmp_path)
     state = spdpeg.solve(problem, "spdpeg", max_passes=1).state
-    with pytest.raises(InputError, match=r"Both x0 and state are given\."):
+    with pytest.raises(InputError, match=r"Both a start and state are given\."):
         spdpeg.solve(problem, "spdpeg", state=state, x0=np.zeros(catalogue.D))
