@@ -1,7 +1,4 @@
-"""scikit-learn's own checks at the default parameters, with no expected failure.
-
-Some checks fit data that have nothing to find in them; whether a fit converges is for other tests to say.
-"""
+"""scikit-learn's own checks at the default parameters, with no expected failure."""
 
 from typing import Any
 
@@ -23,7 +20,6 @@ EXACT: dict[str, dict[str, Any]] = {
 """For the checks that compare weights with repeated rows to seven digits, on 15 rows of 30 columns."""
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks([getattr(estimators, name)(**SETTINGS.get(name, {})) for name in estimators.__all__])
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     name = check.func.__name__
