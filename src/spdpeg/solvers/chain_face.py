@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ..penalties import L1, FusedL1
+from ..penalties import FusedL1, SeparableSum
 from ..problem import Problem
 
 _MOST_PIECES = 1000
@@ -23,7 +23,9 @@ def face_step(
 
     `bends` are the second derivatives of the mean loss at the margins.
     """
-    fused = _fused(problem)
+    merged = problem.merged
+    fused = merged.parts[0] if isinstance(merged, SeparableSum) else merged  # beside an intercept it is a part
+    assert isinstance(fused, FusedL1)
     chain = x[: problem.n_features]
     cuts = np.flatnonzero(np.diff(chain))
     starts = np.concatenate([[0], cuts + 1])
@@ -60,9 +62,3 @@ def _room(value: np.ndarray, move: np.ndarray) -> np.ndarray:
     """How far along the move each number keeps its sign."""
     against = value * move < 0.0
     return np.where(against, -value / np.where(against, move, -1.0), np.inf)
-
-
-def _fused(problem: Problem) -> FusedL1:
-    r1 = problem.r1.parts[0] if problem.bias else problem.r1  # type: ignore[attr-defined]
-    l1 = float(np.reshape(r1.weight, ())) if isinstance(r1, L1) else 0.0
-    return FusedL1(l1, problem.r2.weight)  # type: ignore[attr-defined]

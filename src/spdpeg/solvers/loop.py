@@ -222,6 +222,7 @@ class _Recorder:
         self.objective: list[float] = []
         self.violation: list[float] = []
         self.certificate: Certificate | None = None
+        self._certified_at = -1
 
     def next_certificate(self, state: State) -> float:
         """Rows at which the next certificate is due; the state knows, so that a resumed run keeps to the schedule."""
@@ -239,7 +240,7 @@ class _Recorder:
         """Certify, on the clock and in the count of rows; tell the solver, and say so if the run should stop here."""
         seen = self._solver.seen(state)
         with self._clock.running():
-            certificate = self._certified(self._solver.solution(self._problem, state), self._tol or 0.0, seen)
+            certificate = self._certified(self._solver.solution(self._problem, state), state, seen)
             if seen is None:
                 state.rows += self._problem.block.labels.size
             self._solver.adapt(self._problem, state, certificate, self._tol)
@@ -278,7 +279,7 @@ class _Recorder:
         """The account of the run."""
         solution = self._solver.solution(self._problem, state)
         if not isinstance(self._problem.source, Stream):
-            certificate = self._certified(solution, self._tol or 0.0, self._solver.seen(state))
+            certificate = self._certified(solution, state, self._solver.seen(state))
             if self._tol is not None and certificate.met is not None:
                 status = Status.TOLERANCE
         history = History(
@@ -302,10 +303,13 @@ class _Recorder:
             state=state,
         )
 
-    def _certified(self, solution: Solution, tol: float, seen: Evaluation | None) -> Certificate:
-        """Certificate at this point, with the best lower bound of the run."""
-        best = -math.inf if self.certificate is None else self.certificate.dual
-        self.certificate = certify(self._problem, solution.x, solution.dual, best, seen).judged(tol)
+    def _certified(self, solution: Solution, state: State, seen: Evaluation | None) -> Certificate:
+        """Certificate at this point, with the best lower bound of the run; made once for each point."""
+        if self.certificate is None or self._certified_at != state.iterations:
+            best = -math.inf if self.certificate is None else self.certificate.dual
+            certificate = certify(self._problem, solution.x, solution.dual, best, seen)
+            self.certificate = certificate.judged(self._tol or 0.0)
+            self._certified_at = state.iterations
         return self.certificate
 
     def _last_gap(self) -> float:
