@@ -11,7 +11,7 @@ used through   estimators/   paths/   cli/   reproduce/
 from importlib import import_module
 from typing import Any
 
-from . import data, datasets, losses, operators, penalties
+from . import data, datasets, losses, operators, penalties, plots
 from .errors import CacheWarning, DivergedError, InputError, SpdpegError, StateError, UnsupportedError
 from .problem import Problem
 from .result import History, Result, Status
@@ -37,6 +37,13 @@ _LAZY = {
         "TotalVariationRegressor",
         "TrendFilter",
     ),
+    "paths": (
+        "FusedLassoCV",
+        "FusedLogisticRegressionCV",
+        "GraphGuidedLogisticRegressionCV",
+        "lam_max",
+        "path",
+    ),
     "model_file": ("load_model", "save_model"),
     "files": (),
     "graphs": (),
@@ -61,6 +68,7 @@ __all__ = [
     "losses",
     "operators",
     "penalties",
+    "plots",
     "solve",
     "solvers",
     *_LAZY,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from . import plots
 from .certificate import Certificate
 from .errors import InputError
 from .state import State
@@ -96,6 +97,10 @@ class Result:
     certificate: Certificate | None
     history: History = field(repr=False)
     state: State = field(repr=False)
+
+    def plot(self) -> Any:
+        """Draw objective, gap and violation against passes and seconds. Needs matplotlib; returns the figure."""
+        return plots.run(self)
 
     def __repr__(self) -> str:
         gap = "" if self.certificate is None else f"relative gap={self.certificate.rel_gap:.2g}, "

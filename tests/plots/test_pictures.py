@@ -44,7 +44,7 @@ def result() -> spdpeg.Result:
 
 
 def test_a_run(result: spdpeg.Result) -> None:
-    shown = panels(drawn(plots.run(result)))
+    shown = panels(drawn(result.plot()))
     history, bound = result.history, result.certificate.dual
     assert len(shown) == 6
     values = [history.objective, (history.objective - bound) / history.objective, history.violation]
@@ -67,7 +67,7 @@ def test_a_run_without_a_bound() -> None:
 
 def test_steps_along_a_chain() -> None:
     model = estimators.FusedLogisticRegression(random_state=0).fit(X, Y)
-    (panel,) = panels(drawn(plots.coefficients(model)))
+    (panel,) = panels(drawn(model.plot_coefficients()))
     outline = panel.patches[0].get_data()
     np.testing.assert_array_equal(outline.values, model.coef_[0])
     np.testing.assert_array_equal(outline.edges, np.arange(25) - 0.5)

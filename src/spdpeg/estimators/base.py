@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from .. import plots
 from ..data import as_source
 from ..losses import Loss
 from ..operators import Identity, Operator, as_operator
@@ -92,6 +93,11 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def plot_coefficients(self) -> Any:
+        """Draw the coefficients: steps, an image or the graph, as F has it. Needs matplotlib; returns the figure."""
+        check_is_fitted(self)
+        return plots.coefficients(self)
 
     @property
     def _intercept(self) -> bool:
