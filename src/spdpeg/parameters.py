@@ -1,8 +1,9 @@
 """Objects whose constructor arguments are their attributes: shown by `repr`, read and changed by name."""
 
+import copy
 import inspect
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -49,6 +50,10 @@ class Parameterized:
             else:
                 setattr(self, outer, value)
         return self
+
+    def __sklearn_clone__(self) -> Self:
+        """A copy that shares nothing: scikit-learn would rebuild the object from `get_params`, which `*args` forbid."""
+        return copy.deepcopy(self)
 
     def __repr__(self) -> str:
         shown: list[str] = []

@@ -64,6 +64,13 @@ def test_clones_share_nothing() -> None:
     assert (model.r1.weight, copy.r1.weight) == (0.1, 0.7)
 
 
+def test_a_stack_is_cloned() -> None:
+    F = operators.Stack(operators.Identity(), operators.Difference())
+    copy = clone(estimators.GeneralizedLasso(F, 0.0, 0.1))
+    assert copy.F is not F
+    assert copy.fit(X, Y).F_.n_outputs == 11
+
+
 def test_weights_are_routed() -> None:
     weights = RNG.uniform(0.0, 1.0, 80)
     with sklearn.config_context(enable_metadata_routing=True):

@@ -122,3 +122,10 @@ def test_refusals() -> None:
         estimators.FusedLogisticRegression(class_weight="balanced").partial_fit(X, y, classes=[-1, 1])
     assert not hasattr(estimators.FusedSVC(), "partial_fit")
     assert not hasattr(estimators.CompositeRegressor(losses.Quantile(0.5)), "partial_fit")
+
+
+def test_a_single_row_gives_a_whole_model() -> None:
+    X, y = data()
+    model = estimators.FusedLasso(random_state=0, warm_start=True).partial_fit(X[:1], X[:1, 0])
+    assert model.objective_ == pytest.approx(0.5 * X[0, 0] ** 2)
+    assert model.fit(X, X[:, 0]).certificate_.met == "relative gap"

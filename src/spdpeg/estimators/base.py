@@ -3,7 +3,7 @@
 import math
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,7 +20,7 @@ from ..problem import Problem
 from ..result import Result
 from ..solvers import solve
 from .documentation import complete
-from .runs import Learner, Start
+from .runs import Learner, Start, uninterrupted
 
 _FLOATS = (np.float64, np.float32)
 _SEEDS = 2**31
@@ -31,8 +31,19 @@ def takes_chunks(estimator: Any) -> bool:
     return math.isfinite(estimator._loss().curvature)
 
 
-Fitted = tuple[np.ndarray, np.ndarray]
-"""Coefficients and intercepts, a row for each problem solved."""
+class Prepared(NamedTuple):
+    """What is learned from: the design, the labels of each problem, weights of the rows."""
+
+    X: Any
+    targets: list[np.ndarray]
+    weights: np.ndarray | None
+
+
+class Fitted(NamedTuple):
+    """Coefficients and intercepts, a row for each target."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -135,41 +146,66 @@ class Estimator(BaseEstimator):
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
         return np.asarray(self._design(X, False) @ self.coef_.T + self.intercept_)
 
-    def _solve(self, X: Any, targets: list[np.ndarray], weights: np.ndarray | None) -> Fitted:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to all rows, up to `tol`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Numbers, or class labels of any kind.
+        sample_weight : array of shape (n_samples,), optional
+            Weight k equals k copies of a row; weight 0 drops it.
+        """
+        self._set(self._solve(self._prepared(X, y, sample_weight)))
+        return self
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """What `fit` is given, checked."""
+        raise NotImplementedError
+
+    def _set(self, fitted: Fitted) -> None:
+        """Keep the coefficients."""
+        raise NotImplementedError
+
+    def _problems(self, data: Prepared) -> list[Problem]:
+        """The problem of each target."""
+        source, terms = as_source(data.X), self._terms(data.X, data.weights, None)
+        return [
+            Problem(source, target, **terms, sample_weight=data.weights, intercept=self._intercept)
+            for target in data.targets
+        ]
+
+    def _solve(self, data: Prepared) -> Fitted:
         """Solve the problem of each target."""
-        terms, source = self._terms(X, weights, None), as_source(X)
-        seed = int(check_random_state(self.random_state).randint(_SEEDS))
+        problems, settings = self._problems(data), self._settings()
         runs = []
-        for target, start in zip(targets, self._starts(len(targets), X.shape[1], self.warm_start), strict=True):
-            problem = Problem(source, target, **terms, sample_weight=weights, intercept=self._intercept)
-            result = solve(
-                problem,
-                self.solver,
-                tol=self.tol,
-                max_passes=self.max_passes,
-                seed=seed,
-                progress=bool(self.verbose),
-                **start.arguments(problem),
-            )
+        for problem, start in zip(problems, self._starts(data, self.warm_start), strict=True):
+            result = uninterrupted(solve(problem, **settings, **start.arguments(problem)))
             self._warn(result)
             runs.append((problem, result))
         self._learners: list[Learner] = []
         self.n_iter_ = max(math.ceil(result.passes) for _, result in runs)
         return self._keep(runs)
 
-    def _learn(self, X: Any, targets: list[np.ndarray], weights: np.ndarray | None) -> Fitted:
+    def _settings(self) -> dict[str, Any]:
+        """Of `solve`, as the parameters say."""
+        return {
+            "solver": self.solver,
+            "tol": self.tol,
+            "max_passes": self.max_passes,
+            "seed": int(check_random_state(self.random_state).randint(_SEEDS)),
+            "progress": bool(self.verbose),
+        }
+
+    def _learn(self, data: Prepared) -> Fitted:
         """Take a step of SPDPEG for each pair of rows, for each target."""
-        terms = self._terms(X, weights, getattr(self, "F_", None))
+        terms = self._terms(data.X, data.weights, getattr(self, "F_", None))
         if not getattr(self, "_learners", []):
-            starts = self._starts(len(targets), X.shape[1], True)
-            self._learners = [Learner(start, self._intercept) for start in starts]
+            self._learners = [Learner(start, self._intercept) for start in self._starts(data, True)]
         self.n_iter_ = 1
-        together = zip(self._learners, targets, strict=True)
-        runs = [run for learner, target in together if (run := learner.learn(X, target, weights, terms)) is not None]
-        if not runs:
-            starts = [learner.start for learner in self._learners]
-            return np.array([start.coef for start in starts]), np.array([start.intercept for start in starts])
-        return self._keep(runs)
+        together = zip(self._learners, data.targets, strict=True)
+        return self._keep([learner.learn(data.X, target, data.weights, terms) for learner, target in together])
 
     def _terms(self, X: Any, weights: np.ndarray | None, F: Operator | None) -> dict[str, Any]:
         """The problem without its data; F is made from X unless it is known."""
@@ -181,13 +217,13 @@ class Estimator(BaseEstimator):
         self.F_ = F
         return {"loss": self._loss(), "r1": r1, "r2": r2, "F": F}
 
-    def _starts(self, problems: int, n_features: int, warm: bool) -> list[Start]:
+    def _starts(self, data: Prepared, warm: bool) -> list[Start]:
         """Where each problem begins: at the last fit if that is wanted and was of this size, at zero otherwise."""
+        shape = (len(data.targets), data.X.shape[1])
         coef = np.atleast_2d(getattr(self, "coef_", np.empty(0)))
-        if not warm or coef.shape != (problems, n_features):
-            return [Start(np.zeros(n_features))] * problems
-        held = getattr(self, "dual_", None)
-        duals = held if isinstance(held, list) else [held] * problems
+        if not warm or coef.shape != shape:
+            return [Start(np.zeros(shape[1]))] * shape[0]
+        duals = self.dual_ if shape[0] > 1 else [self.dual_]
         return [Start(*values) for values in zip(coef, np.atleast_1d(self.intercept_), duals, strict=True)]
 
     def _keep(self, runs: list[tuple[Problem, Result]]) -> Fitted:
@@ -198,7 +234,7 @@ class Estimator(BaseEstimator):
             values = [getattr(result, name) for result in results]
             setattr(self, f"{name}_", values[0] if one else values)
         solutions = [problem.split(result.x) for problem, result in runs]
-        return np.array([coef for coef, _ in solutions]), np.array([intercept for _, intercept in solutions])
+        return Fitted(np.array([coef for coef, _ in solutions]), np.array([intercept for _, intercept in solutions]))
 
     def _warn(self, result: Result) -> None:
         """Say so if the tolerance is not met."""

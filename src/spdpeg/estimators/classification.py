@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .. import losses
 from ..errors import InputError
-from .base import Estimator, takes_chunks
+from .base import Estimator, Fitted, Prepared, takes_chunks
 
 
 def _gives_probabilities(classifier: Any) -> bool:
@@ -39,29 +39,6 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _loss(self) -> losses.Loss:
         return losses.Logistic()
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to all rows, up to `tol`.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any kind.
-        sample_weight : array of shape (n_samples,), optional
-            Weight k equals k copies of a row; weight 0 drops it.
-        """
-        X, y, weights = self._checked(X, y, sample_weight, reset=True)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
-            raise InputError(
-                f"y holds one class only, {self.classes_.tolist()[0]!r} (rows of weight 0 do not count). "
-                "A classifier needs rows of at least two classes."
-            )
-        weights = self._class_weighted(codes, y, weights)
-        self.coef_, self.intercept_ = self._solve(X, self._targets(codes), weights)
-        return self
 
     @available_if(takes_chunks)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -97,7 +74,7 @@ class Classifier(ClassifierMixin, Estimator):
             raise InputError(
                 f"class_weight is {self.class_weight!r}, which needs all rows. Give partial_fit a dict of weights."
             )
-        self.coef_, self.intercept_ = self._learn(X, self._targets(codes), self._class_weighted(codes, y, weights))
+        self._set(self._learn(Prepared(X, self._targets(codes), self._class_weighted(codes, y, weights))))
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -117,6 +94,20 @@ class Classifier(ClassifierMixin, Estimator):
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
         return softmax(log_expit(scores), axis=1)
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        X, y, weights = self._checked(X, y, sample_weight, reset=True)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size < 2:
+            raise InputError(
+                f"y holds one class only, {self.classes_.tolist()[0]!r} (rows of weight 0 do not count). "
+                "A classifier needs rows of at least two classes."
+            )
+        return Prepared(X, self._targets(codes), self._class_weighted(codes, y, weights))
+
+    def _set(self, fitted: Fitted) -> None:
+        self.coef_, self.intercept_ = fitted
 
     def _targets(self, codes: np.ndarray) -> list[np.ndarray]:
         """Labels -1 and +1, for the second of two classes or for each of several against the rest."""

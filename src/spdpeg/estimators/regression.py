@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses
-from .base import Estimator, takes_chunks
+from .base import Estimator, Fitted, Prepared, takes_chunks
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -24,19 +24,6 @@ class Regressor(RegressorMixin, Estimator):
     def _loss(self) -> losses.Loss:
         return losses.Squared()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to all rows, up to `tol`.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-            Weight k equals k copies of a row; weight 0 drops it.
-        """
-        X, y, weights = self._checked(X, y, sample_weight, reset=True, y_numeric=True)
-        return self._set(*self._solve(X, [y.astype(np.float64)], weights))
-
     @available_if(takes_chunks)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Go on with a chunk of rows, which is read once: SPDPEG on a stream, in constant memory.
@@ -51,13 +38,16 @@ class Regressor(RegressorMixin, Estimator):
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
         """
-        X, y, weights = self._checked(X, y, sample_weight, reset=not hasattr(self, "coef_"), y_numeric=True)
-        return self._set(*self._learn(X, [y.astype(np.float64)], weights))
+        self._set(self._learn(self._prepared(X, y, sample_weight, reset=not hasattr(self, "coef_"))))
+        return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicted numbers for the rows of X."""
         return self._scores(X)
 
-    def _set(self, coef: np.ndarray, intercept: np.ndarray) -> Self:
-        self.coef_, self.intercept_ = coef[0], float(intercept[0])
-        return self
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Prepared:
+        X, y, weights = self._checked(X, y, sample_weight, reset, y_numeric=True)
+        return Prepared(X, [y.astype(np.float64)], weights)
+
+    def _set(self, fitted: Fitted) -> None:
+        self.coef_, self.intercept_ = fitted.coef[0], float(fitted.intercept[0])

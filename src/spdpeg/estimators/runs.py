@@ -7,12 +7,19 @@ import numpy as np
 
 from ..data import Stream
 from ..problem import Problem
-from ..result import Result
+from ..result import Result, Status
 from ..solvers import solve
 from ..state import State
 
 _ROWS_PER_STEP = 2
 """SPDPEG takes two gradients a step, each from a row of its own."""
+
+
+def uninterrupted(result: Result) -> Result:
+    """The result, unless Ctrl-C ended the run: a model would hide that."""
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return result
 
 
 class Start(NamedTuple):
@@ -49,8 +56,8 @@ class Learner:
 
     def learn(
         self, X: Any, labels: np.ndarray, weights: np.ndarray | None, terms: dict[str, Any]
-    ) -> tuple[Problem, Result] | None:
-        """Take the steps that this chunk allows; None if there is no pair of rows yet."""
+    ) -> tuple[Problem, Result]:
+        """Take the steps that this chunk allows."""
         chunk = (X, labels, weights)
         chunks = [chunk] if self.waiting is None else [self.waiting, chunk]
         rows = sum(len(part[1]) for part in chunks)
@@ -58,12 +65,12 @@ class Learner:
         if rows % _ROWS_PER_STEP:
             # A copy, so that the chunk itself can go.
             self.waiting = (X[-1:].copy(), labels[-1:].copy(), None if weights is None else weights[-1:].copy())
-        if rows < _ROWS_PER_STEP:
-            return None
         stream = Stream(chunks, classes=(-1.0, 1.0) if terms["loss"].binary else None)
         problem = Problem(stream, **terms, intercept=self.intercept)
         resumed = {"state": self.state} if self.state is not None else self.start.arguments(problem)
-        result = solve(problem, "spdpeg", max_passes=1, **resumed)
+        if rows < _ROWS_PER_STEP:
+            return problem, solve(problem, "spdpeg", max_iterations=0, **resumed)
+        result = uninterrupted(solve(problem, "spdpeg", max_passes=1, **resumed))
         self.state = result.state
         if self.intercept is True:
             self.intercept = problem.bias

@@ -7,9 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import brentq, linprog
 from scipy.sparse.linalg import lsqr
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
-from ..data import as_source
 from ..errors import InputError, UnsupportedError
 from ..operators import FirstDifference, Operator
 from ..penalties import L1, FusedL1, Penalty
@@ -80,26 +79,13 @@ class AtZero(NamedTuple):
 def at_zero(estimator: Any, X: Any, y: Any, sample_weight: Any, **weights: float) -> AtZero:
     """Minus the gradients of the mean loss at x = 0 and at the best intercept, and the terms with these weights."""
     model = clone(estimator).set_params(**weights)
-    problems, terms = _problems(model, X, y, sample_weight)
+    problems = model._problems(model._prepared(X, y, sample_weight))
     if not math.isfinite(problems[0].loss.curvature):
         raise UnsupportedError(
             f"{type(model).__name__} has a loss with corners, for which no largest weight is known. Give lam1 and lam2."
         )
     pulls = [-problem.gradient(_settled(problem))[: problem.n_features] for problem in problems]
-    return AtZero(pulls, problems[0].lipschitz, terms["r1"], terms["r2"], terms["F"])
-
-
-def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[list[Problem], dict[str, Any]]:
-    """The problems that `fit` solves, and their terms."""
-    if is_classifier(model):
-        X, y, weights = model._checked(X, y, sample_weight, reset=True)
-        model.classes_, codes = np.unique(y, return_inverse=True)
-        weights, targets = model._class_weighted(codes, y, weights), model._targets(codes)
-    else:
-        X, y, weights = model._checked(X, y, sample_weight, reset=True, y_numeric=True)
-        targets = [y.astype(np.float64)]
-    source, terms = as_source(X), model._terms(X, weights, None)
-    return [Problem(source, t, **terms, sample_weight=weights, intercept=model._intercept) for t in targets], terms
+    return AtZero(pulls, problems[0].lipschitz, *model._penalties(problems[0].n_features), model.F_)
 
 
 def _settled(problem: Problem) -> np.ndarray:
