@@ -65,7 +65,7 @@ def test_clones_share_nothing() -> None:
 
 
 def test_a_stack_is_cloned() -> None:
-    F = operators.Stack(operators.Identity(), operators.Difference())
+    F = operators.Stack(operators.Identity(), operators.FirstDifference())
     copy = clone(estimators.GeneralizedLasso(F, 0.0, 0.1))
     assert copy.F is not F
     assert copy.fit(X, Y).F_.n_outputs == 11

@@ -125,7 +125,7 @@ def test_refusals() -> None:
 
 
 def test_a_single_row_gives_a_whole_model() -> None:
-    X, y = data()
+    X, _ = data()
     model = estimators.FusedLasso(random_state=0, warm_start=True).partial_fit(X[:1], X[:1, 0])
     assert model.objective_ == pytest.approx(0.5 * X[0, 0] ** 2)
     assert model.fit(X, X[:, 0]).certificate_.met == "relative gap"

@@ -61,7 +61,7 @@ class Classifier(ClassifierMixin, Estimator):
         check_classification_targets(y)
         if first and classes is None:
             raise InputError("classes is missing. Name all labels that will come in the first call of partial_fit.")
-        known = self.classes_ if classes is None else np.unique(classes)
+        known: np.ndarray = self.classes_ if classes is None else np.unique(classes)
         if not first and not np.array_equal(known, self.classes_):
             raise InputError(f"classes is {known} where earlier calls had {self.classes_}. They must stay the same.")
         self.classes_ = known
@@ -98,12 +98,13 @@ class Classifier(ClassifierMixin, Estimator):
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         X, y, weights = self._checked(X, y, sample_weight, reset=True)
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
+        classes, codes = np.unique(y, return_inverse=True)
+        if classes.size < 2:
             raise InputError(
-                f"y holds one class only, {self.classes_.tolist()[0]!r} (rows of weight 0 do not count). "
+                f"y holds one class only, {classes.tolist()[0]!r} (rows of weight 0 do not count). "
                 "A classifier needs rows of at least two classes."
             )
+        self.classes_ = classes
         return Prepared(X, self._targets(codes), self._class_weighted(codes, y, weights))
 
     def _set(self, fitted: Fitted) -> None:

@@ -85,7 +85,8 @@ def at_zero(estimator: Any, X: Any, y: Any, sample_weight: Any, **weights: float
             f"{type(model).__name__} has a loss with corners, for which no largest weight is known. Give lam1 and lam2."
         )
     pulls = [-problem.gradient(_settled(problem))[: problem.n_features] for problem in problems]
-    return AtZero(pulls, problems[0].lipschitz, *model._penalties(problems[0].n_features), model.F_)
+    r1, r2 = model._penalties(problems[0].n_features)
+    return AtZero(pulls, problems[0].lipschitz, r1, r2, model.F_)
 
 
 def _settled(problem: Problem) -> np.ndarray:
