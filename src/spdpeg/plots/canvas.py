@@ -1,5 +1,6 @@
 """What all pictures share: the figure, the colours and axes of weights."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from ..errors import UnsupportedError
 BLUE, ORANGE, PURPLE, GREY = "#2f7fd6", "#e8710a", "#7b52d1", "#85898f"
 DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"
 _TICKS = 5
-"""Weights that an axis names, about."""
+"""Weights that an axis names at most."""
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -30,6 +31,6 @@ def tidy(panel: Any) -> None:
 
 def weight_axis(axis: Any, weights: np.ndarray, name: str) -> None:
     """Name the places 0, 1, ... of an axis by weights, which need not be evenly spaced in any sense."""
-    places = np.unique(np.linspace(0, weights.size - 1, min(_TICKS, weights.size)).round().astype(int))
+    places = np.arange(0, weights.size, max(1, math.ceil((weights.size - 1) / (_TICKS - 1))))
     axis.set_ticks(places, [f"{weights[place]:.1g}" for place in places])
     axis.set_label_text(name)

@@ -15,6 +15,9 @@ _MOST_SLICES = 12
 _MOST_NAMES = 30
 """Features that an axis or a graph names."""
 
+_MOST_EXACT = 100
+"""Nodes of a piece of a graph whose picture keeps the lengths of all shortest ways; larger ones are left to springs."""
+
 
 def coefficients(model: Any) -> Any:
     """The coefficients of a fitted estimator, a panel for each class; returns the figure.
@@ -29,7 +32,8 @@ def coefficients(model: Any) -> Any:
         return _images(model, rows, shape)
     columns = 1 if not graph else math.ceil(math.sqrt(len(rows)))
     lines = math.ceil(len(rows) / columns)
-    figure = new_figure(5.0 * columns if graph else 8.0, (4.4 if graph else 1.0 + 6.0 / (1 + len(rows))) * lines)
+    width, height = (7.0 * columns, 5.6) if graph else (8.0, 1.0 + 6.0 / (1 + len(rows)))
+    figure = new_figure(width, height * lines)
     panels = figure.subplots(lines, columns, squeeze=False, sharex=not graph).ravel()
     for panel, coef, title in zip(panels, rows, _titles(model, rows), strict=False):
         panel.set_title(title, fontsize="medium")
@@ -155,7 +159,11 @@ def _layout(ends: np.ndarray, n_nodes: int) -> np.ndarray:
         if left > 0.0 and left + 2.0 * radius > width:
             left, top, height = 0.0, top - height, 0.0
         middle = (left + radius, top - radius)
-        inside = nx.spring_layout(graph.subgraph(nodes), seed=0, iterations=200, scale=0.8 * radius, center=middle)
+        piece, place = graph.subgraph(nodes), {"scale": 0.8 * radius, "center": middle}
+        if len(nodes) <= _MOST_EXACT:
+            inside = nx.kamada_kawai_layout(piece, **place)
+        else:
+            inside = nx.spring_layout(piece, seed=0, iterations=200, **place)
         places[list(inside)] = list(inside.values())
         left, height = left + 2.0 * radius, max(height, 2.0 * radius)
     return places
