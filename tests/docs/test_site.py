@@ -1,0 +1,47 @@
+"""The site builds without a warning: pages, API and tutorials, which run and reach their tolerances."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import spdpeg
+
+ROOT = Path(__file__).parents[2]
+TUTORIALS = sorted(path.stem for path in (ROOT / "examples" / "models").glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directory of the built pages."""
+    for library in ("sphinx", "furo", "myst_parser", "numpydoc", "sphinx_gallery"):
+        pytest.importorskip(library, reason="the site needs: pip install 'spdpeg[docs]'")
+    copy = tmp_path_factory.mktemp("site")
+    # The tutorials' pages and pictures are written beside the sources, so these are copied first.
+    shutil.copytree(ROOT / "docs", copy / "docs", ignore=shutil.ignore_patterns("_build", "models"))
+    shutil.copytree(ROOT / "examples" / "models", copy / "examples" / "models")
+    build = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "docs", "html"],
+        cwd=copy,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert build.returncode == 0, build.stderr
+    return copy / "html"
+
+
+def test_every_tutorial_has_a_page_with_a_picture(site: Path) -> None:
+    assert len(TUTORIALS) == 9
+    for name in TUTORIALS:
+        assert f"sphx_glr_{name}_001.png" in (site / "models" / f"{name}.html").read_text(encoding="utf-8")
+
+
+def test_public_names_are_documented(site: Path) -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html"))
+    documented = set(re.findall(r'id="(?:module-)?spdpeg[\w.]*\.(\w+)"', pages))
+    assert set(spdpeg.__all__) - documented == set()
