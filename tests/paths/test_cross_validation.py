@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.validation import check_is_fitted
 
@@ -34,30 +35,34 @@ def test_scores_are_those_of_a_grid_search() -> None:
     np.testing.assert_allclose(default.scores_, ours.scores_, rtol=1e-9)
 
 
-def test_chosen_weights_find_the_truth() -> None:
+@pytest.fixture(scope="module")
+def chosen() -> FusedLassoCV:
+    """A fused lasso with the weights of the best score."""
+    return FusedLassoCV(n_lam1=6, n_lam2=6, cv=3, random_state=0).fit(NUMBERS.X, NUMBERS.y)
+
+
+def test_chosen_weights_find_the_truth(chosen: FusedLassoCV) -> None:
     """Far closer to the truth than a weak or a strong penalty, and about as good as the best of the grid."""
     X, y, truth = NUMBERS
-    model = FusedLassoCV(n_lam1=5, n_lam2=5, random_state=0).fit(X, y)
 
     def error(lam1: float, lam2: float) -> float:
         return float(np.sum((FusedLasso(lam1, lam2, random_state=0).fit(X, y).coef_ - truth) ** 2))
 
-    found = float(np.sum((model.coef_ - truth) ** 2))
-    best = min(error(lam1, lam2) for lam1 in model.lam1_grid_ for lam2 in model.lam2_grid_)
-    assert found < 0.2 * error(model.lam1_grid_[0], model.lam2_grid_[0])
-    assert found < 0.5 * error(model.lam1_grid_[-1], model.lam2_grid_[-1])
+    found = float(np.sum((chosen.coef_ - truth) ** 2))
+    best = min(error(lam1, lam2) for lam1 in chosen.lam1_grid_ for lam2 in chosen.lam2_grid_)
+    assert found < 0.2 * error(chosen.lam1_grid_[0], chosen.lam2_grid_[0])
+    assert found < 0.5 * error(chosen.lam1_grid_[-1], chosen.lam2_grid_[-1])
     assert found < 3.0 * best
 
 
-def test_one_standard_error_takes_larger_weights() -> None:
+def test_one_standard_error_takes_larger_weights(chosen: FusedLassoCV) -> None:
     X, y, _ = NUMBERS
-    best = FusedLassoCV(n_lam1=5, n_lam2=5, random_state=0).fit(X, y)
-    plain = FusedLassoCV(n_lam1=5, n_lam2=5, random_state=0, rule="one-standard-error").fit(X, y)
-    np.testing.assert_array_equal(best.scores_, plain.scores_)
-    top = np.unravel_index(best.mean_scores_.argmax(), (5, 5))
-    assert (best.lam1_, best.lam2_) == (best.lam1_grid_[top[0]], best.lam2_grid_[top[1]])
-    limit = best.mean_scores_.max() - best.scores_[top].std(ddof=1) / np.sqrt(5)
-    steps = np.add.outer(np.arange(5), np.arange(5))
+    plain = clone(chosen).set_params(rule="one-standard-error").fit(X, y)
+    np.testing.assert_array_equal(chosen.scores_, plain.scores_)
+    top = np.unravel_index(chosen.mean_scores_.argmax(), (6, 6))
+    assert (chosen.lam1_, chosen.lam2_) == (chosen.lam1_grid_[top[0]], chosen.lam2_grid_[top[1]])
+    limit = chosen.mean_scores_.max() - chosen.scores_[top].std(ddof=1) / np.sqrt(3)
+    steps = np.add.outer(np.arange(6), np.arange(6))
     at = (plain.lam1_grid_ == plain.lam1_)[:, None] & (plain.lam2_grid_ == plain.lam2_)
     assert plain.mean_scores_[at] >= limit
     assert steps[at] == steps[plain.mean_scores_ >= limit].min() < steps[top]
