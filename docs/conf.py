@@ -51,6 +51,12 @@ def as_markup(app: Sphinx, kind: str, name: str, item: Any, options: Any, lines:
     lines[:] = text.split("\n")
 
 
+def to_tutorials(app: Sphinx, page: str, source: list[str]) -> None:
+    """Links to the script of a tutorial, which work in the repository, lead to its page here."""
+    source[0] = re.sub(r"\(\.\./examples/models/(\w+)\.py\)", r"(models/\1.rst)", source[0])
+
+
 def setup(app: Sphinx) -> None:
-    """Meet docstrings before numpydoc does."""
+    """Meet pages and docstrings first, before numpydoc does."""
+    app.connect("source-read", to_tutorials)
     app.connect("autodoc-process-docstring", as_markup, priority=100)

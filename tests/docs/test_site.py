@@ -45,3 +45,7 @@ def test_public_names_are_documented(site: Path) -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html"))
     documented = set(re.findall(r'id="(?:module-)?spdpeg[\w.]*\.(\w+)"', pages))
     assert set(spdpeg.__all__) - documented == set()
+
+
+def test_links_to_scripts_lead_to_tutorials(site: Path) -> None:
+    assert 'href="models/fused_lasso.html"' in (site / "choosing.html").read_text(encoding="utf-8")
