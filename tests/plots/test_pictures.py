@@ -140,6 +140,12 @@ def test_a_path() -> None:
     assert along1.get_title() == f"lam2 = {found.lam2[1]:.3g}"
 
 
+def test_large_and_small_weights_on_an_axis() -> None:
+    found = paths.path(estimators.FusedLasso(random_state=0), X, Y, lam1=[0.1], lam2=[25.0, 2.5, 0.25, 3e-3, 1e-4, 0.0])
+    along2 = panels(drawn(found.plot()))[2]
+    assert [text.get_text() for text in along2.get_xticklabels()] == ["25", "0.2", "0.0001"]
+
+
 def test_scores_of_cross_validation() -> None:
     model = paths.FusedLogisticRegressionCV(n_lam1=4, n_lam2=3, cv=3, rule="one-standard-error", random_state=0)
     (panel,) = panels(drawn(model.fit(X, Y).plot_scores()))

@@ -32,5 +32,5 @@ def tidy(panel: Any) -> None:
 def weight_axis(axis: Any, weights: np.ndarray, name: str) -> None:
     """Name the places 0, 1, ... of an axis by weights, which need not be evenly spaced in any sense."""
     places = np.arange(0, weights.size, max(1, math.ceil((weights.size - 1) / (_TICKS - 1))))
-    axis.set_ticks(places, [f"{weights[place]:.1g}" for place in places])
+    axis.set_ticks(places, [f"{weight:.1g}" if weight < 10.0 else f"{weight:.0f}" for weight in weights[places]])
     axis.set_label_text(name)
