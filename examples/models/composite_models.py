@@ -68,8 +68,8 @@ print(search.best_params_)
 # --------
 #
 # - The weight of a penalty is its own parameter; there are no ``lam1`` and ``lam2``, and ``path`` does not apply.
-# - A set as r1 makes the objective infinite outside, and r1 = None leaves the duality gap without a bound: the residual
-#   of the optimality conditions then decides when to stop.
+# - A set as r1 makes the objective infinite outside, and without r1 there is not always a finite duality gap: the
+#   residual of the optimality conditions then decides when to stop.
 # - Losses with a corner, ``Hinge`` and ``Quantile``, rule out the solvers that need gradients, and ``partial_fit``.
 # - Your own loss, penalty or operator is a class of some twenty lines: see the page on extending.
 #

@@ -48,8 +48,9 @@ for panel, (title, coef) in zip(panels, shown.items(), strict=True):
 # - ``F`` is a SciPy sparse matrix, an array, or one of ``spdpeg.operators``. These need no memory for a matrix and are
 #   faster: ``FirstDifference``, ``Difference(order)``, ``GridDifference(shape)``, ``GraphDifference(edges)``, and
 #   ``Stack([...])`` to put several below each other.
-# - ``lam1`` weighs the coefficients themselves. With ``lam1=0`` and the squared loss, no finite duality gap is at hand;
-#   the residual of the optimality conditions decides when to stop, and ``model.certificate_.met`` says so.
+# - ``lam1`` weighs the coefficients themselves. With ``lam1=0`` there is not always a finite duality gap; the
+#   residual of the optimality conditions then decides when to stop, and ``model.certificate_.met`` says which
+#   it was.
 # - ``lam2`` may be an array with a weight for each row of F.
 #
 # How to choose them
