@@ -35,7 +35,6 @@ def walk(
     """
     names = estimator.get_params(deep=False)
     model = clone(estimator).set_params(warm_start=True, verbose=False)
-    data = model._prepared(X, y, sample_weight)  # checked once for all fits
     above: dict[int, Place] = {}
     for i in range(lam1.size):
         row: dict[int, Place] = {}
@@ -46,7 +45,7 @@ def walk(
                 start.put(model)
             weights = {"lam1": float(lam1[i]), "lam2": float(lam2[j])}
             model.set_params(**{name: value for name, value in weights.items() if name in names})
-            model._set(model._solve(data))
+            model.fit(X, y, sample_weight)
             if "structure" in names and model.F_ is not None:
                 model.set_params(structure=model.F_)  # a graph that is learned from the data is learned once
             row[j] = Place.of(model)
