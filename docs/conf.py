@@ -47,7 +47,7 @@ FORMULA = re.compile(r"^(\S.*\n\n)((?: {4}.*\n|\n)+)", re.MULTILINE)
 def as_markup(app: Sphinx, kind: str, name: str, item: Any, options: Any, lines: list[str]) -> None:
     """Docstrings are plain text: show indented formulas as they are written, and bars as bars."""
     text = "\n".join(lines).replace("|", r"\|")
-    text = FORMULA.sub(lambda found: f"{found[1]}.. code-block:: text\n\n{found[2]}".replace(r"\|", "|"), text)
+    text = FORMULA.sub(lambda found: f"{found[1]}.. code-block:: text\n\n" + found[2].replace(r"\|", "|"), text)
     lines[:] = text.split("\n")
 
 
