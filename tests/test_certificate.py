@@ -218,13 +218,23 @@ class TestReaches:
         assert problem.certificate(result.x, result.dual).rel_gap <= 1e-6
 
     def test_a_residual_where_there_is_no_gap(self) -> None:
-        problem = make_instance("Squared", "Zero", "L1", "chain").problem()
+        """Without r1, and with too many coordinates to settle all of them."""
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((200, 80))
+        chain = operators.Difference(2)
+        problem = spdpeg.Problem(X, X[:, 0], loss=losses.Squared(), r2=penalties.L1(0.02), F=chain)
         result = spdpeg.solve(problem, "vr-spdpeg", tol=1e-6, max_passes=2000)
         assert result.status is Status.TOLERANCE
         assert result.certificate is not None
         assert result.certificate.met == "residual"
         assert result.certificate.dual == -math.inf
         assert result.certificate.residual <= 1e-6
+
+    def test_a_gap_along_a_chain_without_r1(self) -> None:
+        problem = make_instance("Squared", "Zero", "L1", "chain").problem()
+        result = spdpeg.solve(problem, "vr-spdpeg", tol=1e-8, max_passes=2000)
+        assert result.certificate is not None
+        assert result.certificate.met == "relative gap"
 
     @pytest.mark.parametrize("domain", ["L1inBox", "L2SquaredinL1Ball", "L1inL2Ball", "L1inL1Ball", "NoneinSimplex"])
     def test_1e_8_on_a_set(self, domain: str) -> None:

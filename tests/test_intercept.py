@@ -68,6 +68,8 @@ class TestEqualsAColumnOfOnes:
     @pytest.mark.parametrize("solver", REGISTRY)
     def test_step_by_step(self, solver: str, sparse: bool) -> None:
         instance = graph_instance(penalties.L1(0.01))
+        if solver == "lp":
+            instance = instance.with_(loss=losses.Hinge())
         column = np.hstack([instance.X, np.ones((N, 1))])
         weight = penalties.L1(np.append(np.full(D, 0.01), 0.0))
         layout: Any = sp.csr_array if sparse else np.asarray

@@ -9,6 +9,7 @@ because their part of the gradient must vanish.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,9 @@ _POLISHING = 100
 _INSIDE = 1.0 - 1e-12
 """A scaled point stays this far short of the border, where rounding could cross it."""
 
+_NO_GAP = 1e-12
+"""Times the loss at x = 0: what counts as no gap at all."""
+
 _NO_STEP = 1e-12
 """The prox of a conjugate with hardly any step is the projection onto its domain."""
 
@@ -35,7 +39,7 @@ _MOST_FREE = 64
 
 _SETTLING = 50
 _SETTLED = 1e-13
-"""Newton steps for that, and the part of the gradient's first size at which they end."""
+"""Newton steps for that, and the part of the sum of absolute slopes at which they end."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class Certificate:
     residual : float
         Relative residual of the optimality conditions, for problems without a finite dual value; NaN elsewhere.
     met : str or None
-        What met the tolerance: "relative gap", "residual", or None.
+        What met the tolerance: "relative gap", "residual", "gap" where the optimum is 0 (a gap of 1e-12 times the
+        loss at x = 0), or None.
     """
 
     primal: float
@@ -67,13 +72,20 @@ class Certificate:
     @property
     def rel_gap(self) -> float:
         """The gap over the primal value."""
+        if self.gap == 0.0:
+            return 0.0
         return self.gap / abs(self.primal) if 0.0 < abs(self.primal) < math.inf else math.inf
 
-    def judged(self, tol: float) -> "Certificate":
-        """The same, with what meets `tol`: the relative gap if it is finite, the residual otherwise."""
+    def judged(self, tol: float, start: float = 0.0) -> "Certificate":
+        """The same, with what meets `tol`: the relative gap if it is finite, the residual otherwise.
+
+        `start` is the loss at x = 0, beside which an optimum may be as good as 0.
+        """
         met = None
-        if math.isfinite(self.rel_gap):
-            met = "relative gap" if self.rel_gap <= tol else None
+        if self.rel_gap <= tol:
+            met = "relative gap"
+        elif math.isfinite(self.rel_gap):
+            met = "gap" if tol > 0.0 and self.gap <= _NO_GAP * start else None
         elif self.residual <= tol:
             met = "residual"
         return Certificate(self.primal, self.dual, self.residual, met)
@@ -96,19 +108,31 @@ def look(problem: "Problem", x: np.ndarray) -> Evaluation:
 
 
 def certify(
-    problem: "Problem", x: np.ndarray, dual: np.ndarray, best: float = -math.inf, seen: Evaluation | None = None
+    problem: "Problem",
+    x: np.ndarray,
+    dual: np.ndarray,
+    best: float = -math.inf,
+    seen: Evaluation | None = None,
+    slopes: np.ndarray | None = None,
 ) -> Certificate:
-    """Certificate at (x, dual); `best` is a lower bound known before. Costs one read of the data unless `seen` at x."""
+    """Certificate at (x, dual); `best` is a lower bound known before. Costs one read of the data unless `seen` at x.
+
+    `slopes` of a loss with corners, from the solver, are better than those at x.
+    """
     y = problem.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
     seen = look(problem, x) if seen is None else seen
     primal = seen.loss + problem.penalty_value(x)
     polished = y.copy()
     try:
-        bound = max(best, dual_value(problem, seen, polished))
+        if slopes is not None and not math.isfinite(problem.loss.curvature):
+            pair = _balanced(problem, slopes)
+        else:
+            pair = _settled(problem, seen, y)
+        lower = max(best, dual_value(problem, *pair, polished))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
-        bound = best
-    without_gap = Certificate(primal, bound, math.nan).rel_gap == math.inf
-    return Certificate(primal, bound, _residual(problem, x, y, seen.gradient) if without_gap else math.nan)
+        lower = best
+    without_gap = Certificate(primal, lower, math.nan).rel_gap == math.inf
+    return Certificate(primal, lower, _residual(problem, x, y, seen.gradient) if without_gap else math.nan)
 
 
 def kkt_residual(problem: "Problem", x: np.ndarray, dual: np.ndarray) -> float:
@@ -135,16 +159,22 @@ def _residual(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.nda
     )
 
 
-def dual_value(problem: "Problem", seen: Evaluation, y: np.ndarray) -> float:
-    """The best lower bound found from what was seen of the loss and from y, in the domain of r2*; may improve y."""
+def dual_value(problem: "Problem", slopes: np.ndarray, gradient: np.ndarray, y: np.ndarray) -> float:
+    """The best lower bound found from slopes of the loss, their gradient and y in the domain of r2*; may improve y."""
     _, labels, weights = problem.block
-    margins, gradient = _settled(problem, seen, y)
-    slopes = problem.loss.derivative(margins, labels)
 
     def loss_part(scale: float) -> float:
         terms = problem.loss.conjugate(scale * slopes, labels)
         return -float(np.sum(terms * weights if weights.size else terms)) / labels.size
 
+    return bound(problem, gradient, y, loss_part)
+
+
+def bound(problem: "Problem", gradient: np.ndarray, y: np.ndarray, loss_part: Callable[[float], float]) -> float:
+    """The best lower bound from the gradient of a loss and y; may improve y.
+
+    `loss_part(s)` is minus the mean conjugate of the loss at s times its slopes.
+    """
     merged = problem.merged
     if merged is not None and merged.homogeneous and not merged.indicator:
         scale = _INSIDE * merged.dual_scale(-gradient)
@@ -163,12 +193,12 @@ def dual_value(problem: "Problem", seen: Evaluation, y: np.ndarray) -> float:
 
 
 def _settled(problem: "Problem", seen: Evaluation, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Margins and gradient after the coordinates without a penalty have moved to the least loss, by Newton's method."""
+    """Slopes and gradient after the coordinates without a penalty have moved to the least loss, by Newton's method."""
     free = problem.regularizer.free(problem.n_coordinates)
     count = int(free.sum())
-    if not 0 < count <= _MOST_FREE or problem.loss.curvature == 0.0 or not math.isfinite(problem.loss.curvature):
-        return seen.margins, seen.gradient
     rows, labels, weights = problem.block
+    if not 0 < count <= _MOST_FREE or problem.loss.curvature == 0.0 or not math.isfinite(problem.loss.curvature):
+        return problem.loss.derivative(seen.margins, labels), seen.gradient
     n = labels.size
     A = np.empty((n, count))
     columns(rows, np.where(free, np.cumsum(free) - 1, -1), A)
@@ -180,9 +210,10 @@ def _settled(problem: "Problem", seen: Evaluation, y: np.ndarray) -> tuple[np.nd
 
     t = seen.margins
     force = slope(t)
-    first = float(np.linalg.norm(force))
+    # What the sum would be if nothing cancelled: rounding is a part of this.
+    scale = float(np.linalg.norm(np.abs(A).T @ (w * np.abs(problem.loss.derivative(t, labels))))) / n
     for _ in range(_SETTLING):
-        if np.linalg.norm(force) <= _SETTLED * max(first, 1e-3):
+        if np.linalg.norm(force) <= _SETTLED * scale:
             break
         h = 1e-5 * np.maximum(1.0, np.abs(t))
         bend = (problem.loss.derivative(t + h, labels) - problem.loss.derivative(t - h, labels)) / (2.0 * h)
@@ -194,9 +225,27 @@ def _settled(problem: "Problem", seen: Evaluation, y: np.ndarray) -> tuple[np.nd
         if step <= 1e-6:
             break
         t, force = t + step * move, ahead
+    slopes, gradient = problem.loss.derivative(t, labels), np.empty(problem.n_coordinates)
+    adjoint(rows, weights, slopes, gradient)
+    return slopes, gradient
+
+
+def _balanced(problem: "Problem", slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes that add up to 0 if there is an intercept, and their gradient.
+
+    Those of one sign are scaled down. They stay in their intervals, which hold 0 if the loss has a minimum.
+    """
+    rows, _, weights = problem.block
+    if problem.bias:
+        weighted = slopes * weights if weights.size else slopes
+        up, down = float(weighted[slopes > 0.0].sum()), -float(weighted[slopes < 0.0].sum())
+        least = min(up, down)
+        slopes = np.where(slopes > 0.0, slopes * (least / (up or 1.0)), slopes * (least / (down or 1.0)))
     gradient = np.empty(problem.n_coordinates)
-    adjoint(rows, weights, problem.loss.derivative(t, labels), gradient)
-    return t, gradient
+    adjoint(rows, weights, slopes, gradient)
+    if problem.bias:
+        gradient[-1] = 0.0  # up to rounding
+    return slopes, gradient
 
 
 def _polish(problem: "Problem", y: np.ndarray, gradient: np.ndarray) -> None:

@@ -153,13 +153,20 @@ class Problem:
         out /= labels.size
         return out
 
-    def certificate(self, x: Any, dual: Any) -> Certificate:
-        """Lower bound, duality gap and optimality residual at (x, dual), as `result.x` and `result.dual`."""
+    def certificate(self, x: Any, dual: Any, slopes: Any = None) -> Certificate:
+        """Lower bound, duality gap and optimality residual at (x, dual), as `result.x` and `result.dual`.
+
+        For a loss with corners `result.slopes` tells what x does not; they must lie in the domain of its conjugate.
+        """
         self._require_finite_sum("certificate")
         multiplier = np.array(dual, dtype=float)
         if multiplier.shape != (self.F.n_outputs,):
             raise InputError(f"dual has shape {multiplier.shape}. F has {self.F.n_outputs} rows.")
-        return certify(self, self._point(x), multiplier)
+        if slopes is not None:
+            slopes = np.array(slopes, dtype=float)
+            if slopes.shape != (self.n_samples,):
+                raise InputError(f"slopes has shape {slopes.shape}. The problem has {self.n_samples} rows.")
+        return certify(self, self._point(x), multiplier, slopes=slopes)
 
     def split(self, x: Any) -> tuple[np.ndarray, float]:
         """Coefficients of the features and intercept, from x."""
@@ -206,11 +213,16 @@ class Problem:
         return self.r1.strong_convexity
 
     @cached_property
+    def loss_at_zero(self) -> float:
+        """Mean loss at x = 0."""
+        return self.loss_value(np.zeros(self.n_coordinates))
+
+    @cached_property
     def merged(self) -> Penalty | None:
         """r1 + r2(F .) as one proximable penalty: where there is no r2, and for two l1 norms along a chain."""
         if isinstance(self.r2, penalties.Zero):
             return self.regularizer
-        chain = self.F.part if isinstance(self.F, Repeated) else self.F
+        chain = self.F.part if isinstance(self.F, Repeated) and self.F.copies == 1 else self.F
         r1 = self.r1.parts[0] if self.bias else self.r1  # type: ignore[attr-defined]
         l1 = 0.0 if isinstance(r1, penalties.Zero) else r1.weight if isinstance(r1, penalties.L1) else None
         if self.domain is not None or l1 is None or np.size(l1) != 1:

@@ -66,6 +66,8 @@ class Result:
         The method's own estimate of Fx.
     dual : array
         Multiplier of Fx = z (lambda in the paper): -dual is a subgradient of r2 at the optimum.
+    slopes : array or None
+        Slopes of the loss, one for each row, where the method keeps them: the dual variables of the rows.
     objective : float
         E[l] + r1 + r2(F .) at x. For a stream, E[l] is the mean over the chunk at hand; if r2 can be infinite, it is
         evaluated at z and `violation` tells the rest.
@@ -87,6 +89,7 @@ class Result:
     x_last: np.ndarray
     z: np.ndarray
     dual: np.ndarray
+    slopes: np.ndarray | None = field(repr=False)
     objective: float
     violation: float
     iterations: int

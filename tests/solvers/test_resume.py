@@ -23,8 +23,8 @@ CASES = [
 ]
 
 
-def make_problem(source: str, folder: Path, weighted: bool = True) -> spdpeg.Problem:
-    instance = catalogue.instance(r1="L2Squared", weighted=weighted)
+def make_problem(source: str, folder: Path, weighted: bool = True, solver: str = "spdpeg") -> spdpeg.Problem:
+    instance = catalogue.instance_for(solver, weighted)
     if source.startswith("stream"):
         chunks = catalogue.stream_of(instance, source == "stream_sparse")
         return instance.problem(X=chunks, y=None, sample_weight=None)
@@ -42,14 +42,14 @@ def assert_same(first: Any, second: Any) -> None:
 @pytest.mark.parametrize(("solver", "source"), CASES)
 def test_k_and_k_passes_are_2k_passes(solver: str, source: str, batch: int, tmp_path: Path) -> None:
     options: dict[str, Any] = {"batch_size": batch, "seed": 11}
-    problem = make_problem(source, tmp_path)
+    problem = make_problem(source, tmp_path, solver=solver)
     refused = source.startswith("stream") and (REGISTRY[solver].finite_sum or REGISTRY[solver].deterministic)
     if refused or (batch > 1 and (solver in ONE_ROW_AT_A_TIME or REGISTRY[solver].deterministic)):
         with pytest.raises((UnsupportedError, InputError)):
             spdpeg.solve(problem, solver, max_passes=6, **options)
         return
     whole = spdpeg.solve(problem, solver, max_passes=6, **options)
-    problem = make_problem(source, tmp_path)
+    problem = make_problem(source, tmp_path, solver=solver)
     half = spdpeg.solve(problem, solver, max_passes=3, **options)
     half.state.save(tmp_path / "state.npz")
     resumed = spdpeg.solve(problem, solver, max_passes=3, state=State.load(tmp_path / "state.npz"), **options)
@@ -61,8 +61,8 @@ def test_k_and_k_passes_are_2k_passes(solver: str, source: str, batch: int, tmp_
 def test_any_cut_in_iterations(solver: str, source: str, tmp_path: Path) -> None:
     if source == "stream" and (REGISTRY[solver].finite_sum or REGISTRY[solver].deterministic):
         pytest.skip("the method reads rows again")
-    whole = spdpeg.solve(make_problem(source, tmp_path), solver, max_passes=None, max_iterations=60)
-    problem, state = make_problem(source, tmp_path), None
+    whole = spdpeg.solve(make_problem(source, tmp_path, solver=solver), solver, max_passes=None, max_iterations=60)
+    problem, state = make_problem(source, tmp_path, solver=solver), None
     for steps in (1, 2, 30, 0, 7, 20):
         result = spdpeg.solve(problem, solver, max_passes=None, max_iterations=steps, state=state)
         state = result.state

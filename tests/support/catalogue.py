@@ -207,3 +207,10 @@ def instance(
         domain=make_domain(),
         weights=rng.integers(0, 4, N).astype(float) if weighted else None,
     )
+
+
+def instance_for(solver: str, weighted: bool = False) -> Instance:
+    """A small problem that the solver takes."""
+    if solver == "lp":
+        return instance(r1="L1", weighted=weighted).with_(loss=losses.Hinge())
+    return instance(r1="L2Squared", weighted=weighted)

@@ -77,6 +77,10 @@ def _loss(loss: Any, t: Any, b: np.ndarray) -> Any:
             # The infimal convolution of the hinge and a parabola: min over s of (1 - s)_+ + |s - t|^2 / (2 width).
             s = cp.Variable(b.size)
             return cp.pos(1 - s) + cp.square(cp.multiply(b, t) - s) / (2 * loss.width)
+        case "Hinge":
+            return cp.pos(1 - cp.multiply(b, t))
+        case "Quantile":
+            return cp.maximum(loss.level * (b - t), (loss.level - 1) * (b - t))
     raise NotImplementedError(type(loss).__name__)
 
 

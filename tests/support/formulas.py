@@ -24,6 +24,8 @@ LOSSES: dict[str, Callable[[Any, Vector, Vector], Vector]] = {
     "Squared": lambda loss, t, b: 0.5 * (t - b) ** 2,
     "SquaredHinge": lambda loss, t, b: 0.5 * _hinge_slack(t, b) ** 2,
     "SmoothedHinge": lambda loss, t, b: _smoothed_hinge(b * t, loss.width),
+    "Hinge": lambda loss, t, b: _hinge_slack(t, b),
+    "Quantile": lambda loss, t, b: np.where(t < b, loss.level * (b - t), (1.0 - loss.level) * (t - b)),
     "Huber": lambda loss, t, b: np.where(
         np.abs(t - b) <= loss.delta, 0.5 * (t - b) ** 2, loss.delta * (np.abs(t - b) - loss.delta / 2)
     ),

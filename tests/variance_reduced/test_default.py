@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import Status, datasets, losses, operators, penalties
+from spdpeg.solvers import vr_spdpeg
 from support import catalogue, conic, designs
 from support.instances import Instance
 
@@ -48,7 +49,8 @@ def test_reaches_the_optimum_of_a_conic_solver(case: dict[str, str]) -> None:
     assert certificate is not None
     assert (result.status, certificate.met is None) == (Status.TOLERANCE, False)
     excess = (instance.objective(result.x) - optimal) / optimal
-    assert excess < TOL if certificate.met == "relative gap" else excess < 10 * TOL
+    # A residual says less: how much it bounds the excess depends on the conditioning.
+    assert excess < TOL if certificate.met == "relative gap" else excess < 100 * TOL
     if certificate.met == "relative gap":
         assert certificate.rel_gap >= excess - 1e-9
 
@@ -62,7 +64,9 @@ def test_the_defaults() -> None:
     assert result.certificate.rel_gap <= 1e-6
     stream = instance.problem(X=catalogue.stream_of(instance), y=None)
     assert spdpeg.solve(stream).state.solver == "spdpeg"
-    assert spdpeg.solve(instance.problem(loss=losses.Hinge()), max_passes=1).state.solver == "spdhg-cers"
+    assert spdpeg.solve(instance.problem(loss=losses.Hinge())).state.solver == "lp"
+    ridge = instance.problem(loss=losses.Hinge(), r1=penalties.L2Squared(0.1))
+    assert spdpeg.solve(ridge, max_passes=1).state.solver == "spdhg-cers"
 
 
 class TestWide:
@@ -110,7 +114,7 @@ class TestWide:
 
 
 def slow_problem(F: Any) -> spdpeg.Problem:
-    """Ill-conditioned rows: first-order steps crawl, and Newton's are too dear to begin with."""
+    """Ill-conditioned rows: first-order steps crawl, and Newton's do not pay at the start, small as they are."""
     rng = np.random.default_rng(0)
     n, d = 100, 60
     left, right = (np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(2))
@@ -131,6 +135,24 @@ def stage(result: spdpeg.Result) -> float:
     return result.state.numbers["stage"]
 
 
+@pytest.fixture
+def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the cost model choose in small problems too."""
+    monkeypatch.setattr(vr_spdpeg, "_SMALL", 0.0)
+
+
+def test_small_problems_depend_on_the_objective_alone() -> None:
+    """Not on the order of the rows: weights and copies, and all seeds, lead to the same bits but for rounding."""
+    instance = catalogue.instance()
+    counts = 1 + np.arange(catalogue.N) % 3
+    weighted = instance.with_(weights=counts.astype(float)).problem(intercept=True)
+    copies = instance.with_(X=np.repeat(instance.X, counts, axis=0), labels=np.repeat(instance.labels, counts))
+    results = [spdpeg.solve(weighted, tol=1e-3, seed=1), spdpeg.solve(copies.problem(intercept=True), tol=1e-3, seed=2)]
+    np.testing.assert_allclose(results[0].x, results[1].x, rtol=0, atol=1e-10)
+    assert stage(results[0]) == NEWTON
+
+
+@pytest.mark.usefixtures("nothing_is_small")
 @pytest.mark.parametrize("shape", SHAPES)
 class TestStages:
     def test_newton_when_the_run_stalls(self, shape: str) -> None:
@@ -145,13 +167,13 @@ class TestStages:
     def test_newton_without_a_tolerance(self, shape: str) -> None:
         """The run looks at certificates of its own accord."""
         problem = slow_problem(SHAPES[shape])
-        result = spdpeg.solve(problem, "vr-spdpeg", max_passes=30)
+        result = spdpeg.solve(problem, "vr-spdpeg", max_passes=40)
         assert stage(result) == NEWTON
         assert result.certificate is not None
         assert result.certificate.rel_gap < TOL
 
     def test_forced(self, shape: str) -> None:
-        """After the first pass, and at once from a start that somebody chose."""
+        """From the start."""
         problem = slow_problem(SHAPES[shape])
         first = spdpeg.solve(problem, "vr-spdpeg", finish="newton", max_passes=1)
         after = spdpeg.solve(problem, "vr-spdpeg", finish="newton", max_passes=4)

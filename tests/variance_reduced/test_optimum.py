@@ -172,7 +172,7 @@ class TestBatch:
 
     def test_empty_rows(self) -> None:
         problem = spdpeg.Problem(np.zeros((40, 3)), np.ones(40), loss=losses.Squared(), r1=penalties.L1(0.1))
-        assert VRSPDPEG().default_batch(problem) == 1
+        assert VRSPDPEG(finish="none").default_batch(problem) == 1
         np.testing.assert_array_equal(spdpeg.solve(problem, "vr-spdpeg", x0=[1.0, -1.0, 2.0], max_passes=20).x, 0.0)
 
     def test_grows_with_the_dense_part_of_a_step(self) -> None:

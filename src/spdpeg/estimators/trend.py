@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..operators import Difference, Matrix, Operator
+from ..operators import Difference, FirstDifference, Matrix, Operator
 from ..penalties import Penalty
 from .regression import Regressor
 from .terms import weighted
@@ -61,6 +61,8 @@ class TrendFilter(Regressor):
 
     def _operator(self, X: Any, weights: np.ndarray | None) -> Operator:
         differences = Difference(self.order).bind(X.shape[1])
+        if differences.order == 1:
+            return FirstDifference()  # at any distances, and the solvers know it well
         return differences if self.knots_ is None else _differences(self.knots_, differences)
 
     @property
@@ -79,12 +81,12 @@ def _positions(X: Any) -> np.ndarray:
 
 
 def _differences(knots: np.ndarray, even: Difference) -> Operator:
-    """Differences of the values at knots; at even distances, those of the chain.
+    """Differences of the values at knots; at even distances, and of order 1 at any, those of the chain.
 
     One order more divides by the distance over which the last differences reach, and takes differences.
     """
     gaps = np.diff(knots)
-    if gaps.size == 0 or np.ptp(gaps) <= 1e-9 * gaps.max():
+    if even.order == 1 or gaps.size == 0 or np.ptp(gaps) <= 1e-9 * gaps.max():
         return even
     places = (knots - knots[0]) / gaps.mean()
     D = sp.csr_array(sp.eye_array(knots.size))

@@ -1,6 +1,6 @@
 """What a loss is: phi(t, b) at the margin t = <a, x> of a row and its label b."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,15 @@ from ..kernels.jit import Hook, Term, as_reals
 from ..kernels.rows import map_scalar, map_scalar_prox
 from ..kernels.scalars import implicit_prox
 from ..parameters import Parameterized, positive
+
+
+class Lines(NamedTuple):
+    """phi(t, b) = short * max(offset - sign * t, 0) + over * max(sign * t - offset, 0), an entry for each label."""
+
+    sign: np.ndarray
+    offset: np.ndarray
+    short: np.ndarray
+    over: np.ndarray
 
 
 class Loss(Parameterized):
@@ -68,6 +77,10 @@ class Loss(Parameterized):
     def conjugate(self, u: Any, b: Any) -> np.ndarray:
         """sup over t of u t - phi(t, b), elementwise; infinite outside its domain."""
         return self._map(self.kernel_conjugate.term(self.pack(), jit.NONE), u, b)
+
+    def lines(self, labels: np.ndarray) -> Lines | None:
+        """The loss as two straight lines for each label; None if it is anything else."""
+        return None
 
     def prox(self, t: Any, b: Any, step: float = 1.0) -> np.ndarray:
         """argmin over s of step * phi(s, b) + (s - t)^2 / 2, elementwise."""

@@ -6,13 +6,16 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels import jit
-from .base import Loss
+from .base import Lines, Loss
+
+_ROUNDING = 1e-12
+"""By which a slope that a prox has computed may leave its interval."""
 
 
 class Hinge(Loss):
     """max(0, 1 - b t) for labels b of two classes: the support vector machine, exactly.
 
-    Not smooth: of the solvers, "sdca-admm", "spdhg-cers" and "online-admm" take it.
+    Not smooth: of the solvers, "lp", "sdca-admm", "spdhg-cers" and "online-admm" take it.
     """
 
     binary = True
@@ -21,6 +24,10 @@ class Hinge(Loss):
     @property
     def curvature(self) -> float:
         return np.inf
+
+    def lines(self, labels: np.ndarray) -> Lines:
+        ones = np.ones(labels.size)
+        return Lines(labels, ones, ones, np.zeros(labels.size))
 
     @jit.scalar
     @staticmethod
@@ -35,7 +42,7 @@ class Hinge(Loss):
     @jit.scalar
     @staticmethod
     def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
-        return b * u if -1.0 <= b * u <= 0.0 else np.inf
+        return b * u if -1.0 - _ROUNDING <= b * u <= _ROUNDING else np.inf
 
     @jit.scalar_prox
     @staticmethod
@@ -46,7 +53,7 @@ class Hinge(Loss):
 class Quantile(Loss):
     """The pinball loss: level * (b - t) above the prediction, (1 - level) * (t - b) below.
 
-    Not smooth: of the solvers, "sdca-admm", "spdhg-cers" and "online-admm" take it.
+    Not smooth: of the solvers, "lp", "sdca-admm", "spdhg-cers" and "online-admm" take it.
 
     Parameters
     ----------
@@ -68,6 +75,10 @@ class Quantile(Loss):
             raise InputError(f"level of Quantile is {self.level!r}. It must lie strictly between 0 and 1.")
         return np.array([float(self.level)])
 
+    def lines(self, labels: np.ndarray) -> Lines:
+        ones, level = np.ones(labels.size), float(self.pack()[0])
+        return Lines(ones, labels, level * ones, (1.0 - level) * ones)
+
     @jit.scalar
     @staticmethod
     def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
@@ -81,7 +92,7 @@ class Quantile(Loss):
     @jit.scalar
     @staticmethod
     def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
-        return b * u if -reals[0] <= u <= 1.0 - reals[0] else np.inf
+        return b * u if -reals[0] - _ROUNDING <= u <= 1.0 - reals[0] + _ROUNDING else np.inf
 
     @jit.scalar_prox
     @staticmethod

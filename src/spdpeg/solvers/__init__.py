@@ -15,6 +15,7 @@ from ..result import Result
 from ..state import State
 from . import bounds, feed
 from .base import Solver
+from .linear_program import pays
 from .loop import Budget, Progress, run
 from .registry import REGISTRY, resolve
 
@@ -62,8 +63,8 @@ def solve(
     ----------
     problem : Problem
     solver : str
-        One of `spdpeg.solvers()`. "auto" is "vr-spdpeg", or "spdpeg" for a stream and "spdhg-cers" for a loss with
-        corners.
+        One of `spdpeg.solvers()`. "auto" is "vr-spdpeg", or "spdpeg" for a stream; for a loss with corners it is "lp"
+        where that applies to at most a million entries, and "spdhg-cers" elsewhere.
     max_passes, max_seconds, max_iterations : number, optional
         Budgets; the first one used up ends the run. One pass is N row reads; seconds are those of the method alone.
         A run resumed from `state` gets these budgets on top of what it had. Without any, a method that converges runs
@@ -153,7 +154,9 @@ def solve(
 def _default_solver(problem: Problem) -> str:
     if isinstance(problem.source, Stream):
         return "spdpeg"
-    return "vr-spdpeg" if math.isfinite(problem.loss.curvature) else "spdhg-cers"
+    if math.isfinite(problem.loss.curvature):
+        return "vr-spdpeg"
+    return "lp" if pays(problem) else "spdhg-cers"
 
 
 def _checked_budget(passes: Any, seconds: Any, iterations: Any) -> Budget:
@@ -180,7 +183,7 @@ def _new_state(
                 f"dual0 has shape {dual.shape} or holds NaN or infinite entries. "
                 f"It must be {problem.F.n_outputs} finite numbers."
             )
-        rule.set_dual(vectors, -dual)
+        rule.set_dual(problem, vectors, -dual)
     return State(rule.name, {**parameters, "batch_size": batch_size}, seed, numbers=numbers, vectors=vectors)
 
 
@@ -191,7 +194,7 @@ def _resumed(problem: Problem, rule: Solver, batch_size: int, state: State, para
             f"The state was made by {state.solver} with {state.parameters}, not by {rule.name} with {wanted}. "
             "Resume with the same solver and parameters."
         )
-    _, fresh = rule.start(problem, batch_size, np.zeros(problem.n_coordinates))
+    fresh = rule.vectors(problem, batch_size, np.zeros(problem.n_coordinates))
     shapes = {name: vector.shape for name, vector in state.vectors.items()}
     needed = {name: vector.shape for name, vector in fresh.items()}
     if shapes != needed:

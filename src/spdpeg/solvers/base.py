@@ -21,6 +21,8 @@ class Solution(NamedTuple):
     x_last: np.ndarray
     z: np.ndarray
     dual: np.ndarray
+    slopes: np.ndarray | None = None
+    """Slopes of the loss, one for each row, where the method keeps them: at a corner x does not tell."""
 
 
 class Solver(Parameterized):
@@ -83,8 +85,10 @@ class Solver(Parameterized):
         """What the method knows of the loss at its solution, which makes a certificate free of reads."""
         return None
 
-    def adapt(self, problem: Problem, state: State, certificate: Certificate, tol: float | None) -> None:
-        """Change course at a certificate, and only there."""
+    def adapt(
+        self, problem: Problem, state: State, certificate: Certificate, seen: Evaluation, tol: float | None
+    ) -> None:
+        """Change course at a certificate, and only there; `seen` is what was read for it at the solution."""
 
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
@@ -92,7 +96,11 @@ class Solver(Parameterized):
         """Constants and vectors of a new state."""
         raise NotImplementedError
 
-    def set_dual(self, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+    def vectors(self, problem: Problem, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
+        """Those of a new state; a method that can make them without choosing its constants says so here."""
+        return self.start(problem, batch_size, x0)[1]
+
+    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         """Start from this dual variable, in the sign that the vectors have."""
         vectors["y"][: y.size] = y
 
@@ -125,3 +133,9 @@ def require_smooth(solver: Solver, problem: Problem) -> None:
             f"{solver.name} needs a smooth loss and {problem.loss!r} is not. "
             'Use "sdca-admm" or "spdhg-cers", a smoothed loss, or put the loss into r2.'
         )
+
+
+def unweighted(problem: Problem, u: np.ndarray) -> np.ndarray:
+    """Slopes of the loss, from dual variables that hold the weights of the rows as factors."""
+    weights = problem.block.weights
+    return np.divide(u, weights, out=np.zeros_like(u), where=weights > 0.0) if weights.size else u.copy()

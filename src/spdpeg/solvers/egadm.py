@@ -72,9 +72,9 @@ class EGADM(Extragradient):
         super().advance(problem, terms, state, block, order, steps)
 
     def solution(self, problem: Problem, state: State) -> Solution:
-        x, x_last, z, dual = super().solution(problem, state)
+        whole = super().solution(problem, state)
         m = problem.F.n_outputs
-        return Solution(x, x_last, z[:m], dual[:m])
+        return whole._replace(z=whole.z[:m], dual=whole.dual[:m])
 
     def _steps(self, problem: Problem, batch_size: int) -> tuple[StepRule, float]:
         L = problem.lipschitz

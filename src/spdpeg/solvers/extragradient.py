@@ -26,12 +26,15 @@ class Extragradient(Solver):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rule, rho = self._steps(problem, batch_size)
+        return {"rho": rho, **rule.to_numbers()}, self.vectors(problem, batch_size, x0)
+
+    def vectors(self, problem: Problem, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
         d, m = problem.n_coordinates, self.dual_size(problem)
         vectors = {"x": x0.copy(), "x_average": x0.copy()}
         vectors |= {name: np.zeros(d) for name in ("x_bar", "ahead", "back")}
         vectors |= {name: np.zeros(m) for name in ("y", "z_average", "y_average", "y_bar", "Fx", "Fx_bar")}
         vectors["z_average"][: problem.F.n_outputs] = problem.F.forward(x0)
-        return {"rho": rho, **rule.to_numbers()}, vectors
+        return vectors
 
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int

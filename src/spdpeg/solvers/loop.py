@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate import Certificate, Evaluation, certify
+from ..certificate import Certificate, Evaluation, certify, look
 from ..data import Stream
 from ..errors import DivergedError, InputError
 from ..kernels import jit
@@ -131,7 +131,10 @@ def run(
                 if status is not None:
                     break
             with clock.running():
-                state.rows += solver.prepare(problem, terms, state)
+                read = solver.prepare(problem, terms, state)
+            if read:
+                state.rows += read
+                recorder.forget()
             if recorder.certificate_due(state):
                 continue  # before the next step, as in a run that is resumed here
             next_record = (state.rows // cadence + 1) * cadence if math.isfinite(cadence) else math.inf
@@ -151,6 +154,7 @@ def run(
             if portion is None:
                 status = source.ended
                 break
+            recorder.forget()
             state.iterations += portion.steps
             state.batches += portion.steps * solver.batches_per_step
             state.rows += portion.steps * rows_per_step + (extra or 0)
@@ -223,6 +227,7 @@ class _Recorder:
         self.violation: list[float] = []
         self.certificate: Certificate | None = None
         self._certified_at = -1
+        self._solved: Solution | None = None
 
     def next_certificate(self, state: State) -> float:
         """Rows at which the next certificate is due; the state knows, so that a resumed run keeps to the schedule."""
@@ -238,12 +243,13 @@ class _Recorder:
 
     def check(self, state: State, callback: Callable[[Progress], Any] | None) -> Status | None:
         """Certify, on the clock and in the count of rows; tell the solver, and say so if the run should stop here."""
-        seen = self._solver.seen(state)
         with self._clock.running():
-            certificate = self._certified(self._solver.solution(self._problem, state), state, seen)
+            seen = self._solver.seen(state)
             if seen is None:
+                seen = look(self._problem, self._solution(state).x)
                 state.rows += self._problem.block.labels.size
-            self._solver.adapt(self._problem, state, certificate, self._tol)
+            certificate = self._certified(state, seen)
+            self._solver.adapt(self._problem, state, certificate, seen, self._tol)
         state.numbers["certify_at"] = state.rows + max(self._problem.block.labels.size, _PATIENCE * state.rows)
         if self._tol is not None and certificate.met is not None:
             state.numbers["certify_at"] = float(state.rows)
@@ -252,11 +258,11 @@ class _Recorder:
 
     def record(self, state: State, callback: Callable[[Progress], Any] | None = None) -> Status | None:
         """Evaluate and keep; says so if the run should stop here."""
-        solution = self._solver.solution(self._problem, state)
+        solution = self._solution(state)
         self.rows.append(state.rows)
         self.iterations.append(state.iterations)
         self.seconds.append(self._clock.total)
-        self.objective.append(self._evaluate(solution))
+        self.objective.append(self._evaluate(solution, self._solver.seen(state)))
         with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
             self.violation.append(float(np.linalg.norm(self._problem.F.forward(solution.x) - solution.z)))
         self._guard(state)
@@ -277,9 +283,8 @@ class _Recorder:
 
     def result(self, state: State, status: Status) -> Result:
         """The account of the run."""
-        solution = self._solver.solution(self._problem, state)
         if not isinstance(self._problem.source, Stream):
-            certificate = self._certified(solution, state, self._solver.seen(state))
+            certificate = self._certified(state, self._solver.seen(state))
             if self._tol is not None and certificate.met is not None:
                 status = Status.TOLERANCE
         history = History(
@@ -290,7 +295,7 @@ class _Recorder:
             np.array(self.violation),
         )
         return Result(
-            *solution,
+            *self._solution(state),
             objective=self.objective[-1],
             violation=self.violation[-1],
             iterations=state.iterations,
@@ -303,12 +308,23 @@ class _Recorder:
             state=state,
         )
 
-    def _certified(self, solution: Solution, state: State, seen: Evaluation | None) -> Certificate:
-        """Certificate at this point, with the best lower bound of the run; made once for each point."""
+    def _solution(self, state: State) -> Solution:
+        """Read off the state once, until it moves."""
+        if self._solved is None:
+            self._solved = self._solver.solution(self._problem, state)
+        return self._solved
+
+    def forget(self) -> None:
+        """The state has moved."""
+        self._solved = None
+
+    def _certified(self, state: State, seen: Evaluation | None) -> Certificate:
+        """Certificate at this point, with the best lower bound of the run; made once for each step."""
         if self.certificate is None or self._certified_at != state.iterations:
             best = -math.inf if self.certificate is None else self.certificate.dual
-            certificate = certify(self._problem, solution.x, solution.dual, best, seen)
-            self.certificate = certificate.judged(self._tol or 0.0)
+            x, _, _, dual, slopes = self._solution(state)
+            certificate = certify(self._problem, x, dual, best, seen, slopes)
+            self.certificate = certificate.judged(self._tol or 0.0, self._problem.loss_at_zero)
             self._certified_at = state.iterations
         return self.certificate
 
@@ -323,11 +339,11 @@ class _Recorder:
         length = self._source.rows_per_pass or max(self.rows[-1], rows)
         return rows / length if length else 0.0
 
-    def _evaluate(self, solution: Solution) -> float:
+    def _evaluate(self, solution: Solution, seen: Evaluation | None) -> float:
         problem = self._problem
         at = problem.F.forward(solution.x) if problem.r2.finite else solution.z
         penalty = problem.regularizer.value(solution.x) + problem.r2.value(at)
-        return problem.loss_value(solution.x, self._source.block) + penalty
+        return (problem.loss_value(solution.x, self._source.block) if seen is None else seen.loss) + penalty
 
     def _guard(self, state: State) -> None:
         now, start = self.objective[-1], self.objective[0]

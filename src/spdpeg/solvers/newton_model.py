@@ -16,19 +16,26 @@ import scipy.sparse.linalg
 from ..data import Block
 from ..kernels.jit import Term, as_reals, call_linear, call_prox, call_scalar, inner, kernel
 from ..kernels.rows import Rows, add_row, count, weight_of
-from ..operators import Identity
-from ..penalties import Zero
+from ..operators import Identity, Matrix, Operator, Stack
+from ..penalties import L1, Penalty, SeparableSum, Zero
 from ..problem import Problem, Terms
-from .stacking import Stacked, stacked
+from . import interior_point
+from .stacking import Stacked, l1_weights
 
 _RELAXATION = 1.7
 _MOST_INNER = 2000
 _MOST_WIDE_INNER = 200
-_DENSE_SHARE = 0.1
+_DENSE_SHARE = 0.3
 """Part of the entries from which on the curvature is left to dense linear algebra, in pieces of"""
 _ENTRIES_AT_ONCE = 4_000_000
 _REBALANCE = 20
 """Steps after which rho may change."""
+_FINEST = 1e-12
+"""Accuracy that interior points aim at most."""
+_UNEVEN = 2.0
+"""Ratio of lengths from which on rows of F are brought to one length."""
+_MOST_CHANGE = 1e4
+"""Of rho within a step, beyond which ADMM will not come to an end."""
 _FIRST_RHO = 0.01
 """Part of the mean curvature that rho is at first, for few rows."""
 
@@ -40,11 +47,39 @@ class Split(NamedTuple):
     z: np.ndarray
 
 
-def splitting(problem: Problem) -> Stacked:
-    """K and the penalty on K x: without r1 there is no reason for x to appear in K x."""
+class Form(NamedTuple):
+    """How the penalties are split off: K, and the penalty on K x."""
+
+    K: Operator
+    penalty: Penalty
+    holds_x: bool
+    """K x ends with x itself."""
+    lengths: np.ndarray
+    """By which the rows of F were divided."""
+
+
+def splitting(problem: Problem) -> Form:
+    """One prox for all penalties if there is one; otherwise F x, and x where r1 asks for it."""
+    d, m = problem.n_coordinates, problem.F.n_outputs
     if problem.merged is not None:
-        return Stacked(Identity().bind(problem.n_coordinates), problem.merged)
-    return Stacked(problem.F, problem.r2) if isinstance(problem.regularizer, Zero) else stacked(problem)
+        return Form(Identity().bind(d), problem.merged, True, np.ones(m))
+    F, r2, lengths = _even_rows(problem)
+    if isinstance(problem.regularizer, Zero):
+        return Form(F, r2, False, lengths)
+    return Form(Stack(F, Identity()).bind(d), SeparableSum([r2, problem.regularizer], [m, d]), True, lengths)
+
+
+def _even_rows(problem: Problem) -> tuple[Operator, Penalty, np.ndarray]:
+    """F with rows of equal length, r2 that makes up for it, and the lengths; as they are where one rho suits all."""
+    F, r2 = problem.F, problem.r2
+    if isinstance(r2, L1):
+        matrix = F.matrix()
+        lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).reshape(-1))
+        lengths[lengths == 0.0] = 1.0
+        if lengths.max(initial=1.0) > _UNEVEN * lengths.min(initial=1.0):
+            even = Matrix(sp.csr_array(sp.diags_array(1.0 / lengths) @ matrix)).bind(F.n_inputs)
+            return even, L1(lengths * np.asarray(r2.weight)), lengths
+    return F, r2, np.ones(F.n_outputs)
 
 
 def data_matrix(rows: Rows) -> Any:
@@ -60,19 +95,60 @@ def data_matrix(rows: Rows) -> Any:
 class TallModel:
     """For few coordinates: curvature averaged over every `stride`-th row, as a d x d matrix."""
 
-    def __init__(
-        self, problem: Problem, form: Stacked, margins: np.ndarray, floor: float, stride: int, first: int
-    ) -> None:
-        d = problem.n_coordinates
-        self._terms = form.terms(problem)
-        self._H, self.rows_read = _curvature(problem, margins, floor, stride, first)
-        K = form.K.matrix()
+    def __init__(self, problem: Problem, form: Form) -> None:
+        self._problem = problem
+        self._terms = Stacked(form.K, form.penalty).terms(problem)
+        self._K = K = form.K.matrix()
         self._gram = (K.T @ K).toarray()
-        self._choose(_typical(self._H) * d / float(np.trace(self._gram)))
+        self._weights = l1_weights(form.penalty, K.shape[0]) if K.shape[0] * K.shape[1] <= _ENTRIES_AT_ONCE else None
+        rows, labels, _ = problem.block
+        d = problem.n_coordinates
+        self._scattered = rows.indptr.size > 0 and rows.values.size < _DENSE_SHARE * labels.size * d
+        if not self._scattered:
+            A = data_matrix(rows)
+            small = labels.size * d <= _ENTRIES_AT_ONCE
+            self._A = np.asarray(A.toarray() if sp.issparse(A) else A, dtype=float) if small else A
+
+    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
+        """Put the model where the margins are; the number of rows read.
+
+        `stiffness` is that at the end of the step before, which suits this one mostly; NaN if there was none.
+        """
+        self._H, used = self._curvature(margins, floor, stride, first)
+        self._stuck = math.isinf(stiffness)
+        if self._stuck:
+            return used
+        if math.isnan(stiffness):
+            self._choose(_typical(self._H) * self._H.shape[0] / float(np.trace(self._gram)))
+        else:
+            self._choose(stiffness * float(np.trace(self._H)))
+        return used
+
+    @property
+    def stiffness(self) -> float:
+        """rho over the curvature of the loss, if that served; infinite once interior points took the place of ADMM."""
+        if self._stuck:
+            return math.inf
+        return self._rho / float(np.trace(self._H)) if self._agrees else math.nan
 
     def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
-        """The minimiser of the model around x; moves the split there."""
+        """The minimiser of the model around x; moves the split there. By interior points where ADMM crawls."""
         right = self._H @ x - gradient
+        if not self._stuck:
+            point = self._alternate(x, right, split, accuracy)
+            self._stuck = not self._agrees and self._weights is not None
+        if self._stuck:
+            assert self._weights is not None
+            point, split.y[:] = interior_point.minimize(
+                self._H, right, self._K, self._weights, max(0.01 * accuracy, _FINEST)
+            )
+            split.z[:] = self._K @ point
+        return point
+
+    def _alternate(self, x: np.ndarray, right: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
+        """ADMM, up to where its splits agree."""
+        self._agrees = False
+        first = self._rho
         d, m = right.size, split.y.size
         work = [np.empty(m), np.empty(m), np.empty(m), np.empty(d), np.empty(d)]
         point, residuals = x.copy(), np.empty(2)
@@ -82,15 +158,43 @@ class TallModel:
             )
             apart, moved = residuals
             if apart + moved <= accuracy * float(np.linalg.norm(split.z)):
+                self._agrees = True
                 break
             if not 0.1 * moved < apart < 10.0 * moved:
-                self._choose(self._rho * (3.0 if apart > moved else 1.0 / 3.0))
+                rho = self._rho * (3.0 if apart > moved else 1.0 / 3.0)
+                if not first / _MOST_CHANGE < rho < first * _MOST_CHANGE:
+                    break
+                self._choose(rho)
         return point
 
     def _choose(self, rho: float) -> None:
         self._rho = rho
-        ridge = 1e-12 * np.trace(self._H) / self._H.shape[0]  # where neither the rows nor K see a direction
-        self._inverse = _inverse(self._H + rho * self._gram + ridge * np.eye(self._H.shape[0]))
+        matrix = self._H + rho * self._gram
+        # Where neither the rows nor K see a direction.
+        matrix.flat[:: matrix.shape[0] + 1] += 1e-12 * np.trace(self._H) / matrix.shape[0]
+        self._inverse = _inverse(matrix)
+
+    def _curvature(self, margins: np.ndarray, floor: float, stride: int, first: int) -> tuple[np.ndarray, int]:
+        """Mean of w phi''(margin) a a^T over every `stride`-th row, and the number of those rows."""
+        _, labels, weights = self._problem.block
+        d, derivative = self._problem.n_coordinates, self._problem.loss.derivative_term
+        if self._scattered:
+            lower = np.zeros((d, d))
+            used = int(add_curvature(self._problem.block, derivative, margins, floor, stride, first, lower))
+            return _symmetric(lower) / used, used
+        chosen = range(first, labels.size, stride)
+        at_once = max(1, _ENTRIES_AT_ONCE // d)
+        H = np.zeros((d, d))
+        for start in range(0, len(chosen), at_once):
+            part = chosen[start : start + at_once]
+            some = slice(part.start, part.stop, part.step)
+            bends = np.empty(len(part))
+            w = as_reals(weights[some]) if weights.size else weights
+            second_derivatives(derivative, margins[some].copy(), as_reals(labels[some]), w, floor, bends)
+            A: Any = self._A[some]
+            S = (A.toarray() if sp.issparse(A) else A) * np.sqrt(bends)[:, None]
+            H += S.T @ S
+        return H / len(chosen), len(chosen)
 
 
 class WideModel:
@@ -100,28 +204,35 @@ class WideModel:
     another rho costs no more than another N x N factor.
     """
 
-    def __init__(self, problem: Problem, form: Stacked, margins: np.ndarray, floor: float) -> None:
-        rows, labels, weights = problem.block
-        n = labels.size
-        self.rows_read = n
-        self._form = form
-        self._A = A = data_matrix(rows)
-        bends = np.empty(n)
-        second_derivatives(problem.loss.derivative_term, margins, labels, weights, floor, bends)
-        self._half = np.sqrt(bends / n)
+    def __init__(self, problem: Problem, form: Form) -> None:
+        self._problem, self._form = problem, form
+        self._A = A = data_matrix(problem.block.rows)
         if isinstance(form.K, Identity):
             self._solve, self._back = _same, A.T
         else:
             K = form.K.matrix()
             self._solve = scipy.sparse.linalg.splu(sp.csc_array(K.T @ K)).solve
             self._back = self._solve(np.ascontiguousarray(A.T.toarray() if sp.issparse(A) else A.T))
-        core = A @ self._back
-        self._core = self._half[:, None] * (core.toarray() if sp.issparse(core) else core) * self._half
+        products = A @ self._back
+        self._products = products.toarray() if sp.issparse(products) else products
+
+    stiffness = math.nan
+    """Unlike that of TallModel, rho is chosen anew at each step."""
+
+    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
+        """Put the model where the margins are; the number of rows read: all of them."""
+        _, labels, weights = self._problem.block
+        n = labels.size
+        bends = np.empty(n)
+        second_derivatives(self._problem.loss.derivative_term, margins, labels, weights, floor, bends)
+        self._half = np.sqrt(bends / n)
+        self._core = self._half[:, None] * self._products * self._half
         self._choose(_FIRST_RHO * max(float(np.trace(self._core)) / n, 1e-12))
+        return n
 
     def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
         """The minimiser of the model around x; moves the split there."""
-        K, penalty = self._form
+        K, penalty = self._form.K, self._form.penalty
         half = self._half
         right = self._A.T @ (half * half * (self._A @ x)) - gradient
         y, z = split
@@ -148,26 +259,6 @@ class WideModel:
         self._factor = scipy.linalg.cho_factor(self._core + rho * np.eye(self._half.size), lower=True)
 
 
-def _curvature(problem: Problem, margins: np.ndarray, floor: float, stride: int, first: int) -> tuple[np.ndarray, int]:
-    """Mean of w phi''(margin) a a^T over every `stride`-th row, and the number of those rows."""
-    rows, labels, weights = problem.block
-    d, derivative = problem.n_coordinates, problem.loss.derivative_term
-    if rows.indptr.size and rows.values.size < _DENSE_SHARE * labels.size * d:
-        lower = np.zeros((d, d))
-        used = int(add_curvature(problem.block, derivative, margins, floor, stride, first, lower))
-        return (lower + np.tril(lower, -1).T) / used, used
-    A = data_matrix(rows)
-    chosen = np.arange(first, labels.size, stride)
-    H = np.zeros((d, d))
-    for part in np.array_split(chosen, -(-chosen.size * d // _ENTRIES_AT_ONCE)):
-        bends = np.empty(part.size)
-        w = weights[part] if weights.size else weights
-        second_derivatives(derivative, margins[part], as_reals(labels[part]), as_reals(w), floor, bends)
-        S = (A[part].toarray() if sp.issparse(A) else A[part].astype(float)) * np.sqrt(bends)[:, None]
-        H += S.T @ S
-    return H / chosen.size, chosen.size
-
-
 def _typical(H: np.ndarray) -> float:
     """Geometric mean of the eigenvalues, tiny ones lifted: the rho that suits steep and flat directions alike."""
     d = H.shape[0]
@@ -184,7 +275,13 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
     """Of a positive definite matrix."""
     factor, _ = scipy.linalg.lapack.dpotrf(matrix, lower=1)
     lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1)
-    return np.ascontiguousarray(np.tril(lower) + np.tril(lower, -1).T)
+    return _symmetric(lower)
+
+
+def _symmetric(lower: np.ndarray) -> np.ndarray:
+    """The matrix of which only the lower triangle is filled."""
+    whole = np.tril(lower, -1)
+    return np.ascontiguousarray(whole + whole.T + np.diag(lower.diagonal()))
 
 
 @inner

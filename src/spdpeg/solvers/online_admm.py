@@ -112,9 +112,9 @@ class OnlineADMM(Exact):
         )
 
     def solution(self, problem: Problem, state: State) -> Solution:
-        x, x_last, z, dual = super().solution(problem, state)
+        whole = super().solution(problem, state)
         m = problem.F.n_outputs
-        return Solution(x, x_last, z[:m], dual[:m])
+        return whole._replace(z=whole.z[:m], dual=whole.dual[:m])
 
 
 @kernel

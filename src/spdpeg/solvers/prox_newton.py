@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ..certificate import Evaluation
+from ..certificate import Certificate, Evaluation, look
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.rows import evaluate
@@ -18,7 +18,7 @@ from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
 from .chain_face import face_step
-from .newton_model import Split, TallModel, WideModel, data_matrix, second_derivatives, splitting
+from .newton_model import Form, Split, TallModel, WideModel, data_matrix, second_derivatives, splitting
 from .steps import StepRule
 
 _MOST_FEATURES = 2000
@@ -103,44 +103,56 @@ class ProxNewton(Solver):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         n, d = problem.block.labels.size, x0.size
-        z = splitting(problem).K.forward(x0)
+        z = self._parts(problem)[0].K.forward(x0)
         vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n), "gradient": np.zeros(d)}
         stride = max(1, n // int(self.rows or _ROWS_PER_FEATURE * d))
         numbers = {"stride": float(stride), "accuracy": _FIRST_ACCURACY, "floor": 0.0}
-        numbers |= {"loss": math.nan, "value": math.nan}
+        numbers |= {"stiffness": math.nan, "loss": math.nan, "value": math.nan}
         return {**numbers, **StepRule(base=1.0).to_numbers()}, vectors
 
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
         if not math.isnan(state.numbers["value"]):
             return 0
+        self._begin(problem, state, look(problem, state.vectors["x"]))
+        return problem.block.labels.size
+
+    def adapt(
+        self, problem: Problem, state: State, certificate: Certificate, seen: Evaluation, tol: float | None
+    ) -> None:
+        if math.isnan(state.numbers["value"]):
+            self._begin(problem, state, seen)
+
+    def _begin(self, problem: Problem, state: State, seen: Evaluation) -> None:
+        """With what was seen at the start."""
         v = state.vectors
-        state.numbers["loss"], state.numbers["value"] = self._read(problem, v["x"], v["margins"], v["gradient"])
+        state.numbers["loss"], v["margins"][:], v["gradient"][:] = seen
+        state.numbers["value"] = seen.loss + problem.penalty_value(v["x"])
         if problem.merged is not None:
             v["y"][:] = -v["gradient"]  # what it is at the solution
-        return problem.block.labels.size
+        _, labels, weights = problem.block
+        bends = np.empty(labels.size)
+        second_derivatives(problem.loss.derivative_term, v["margins"], labels, weights, 0.0, bends)
+        if bends.mean() < _FIRST_FLOOR * problem.loss.curvature:
+            state.numbers["floor"] = 1.0  # the loss is flat here
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
         n, d = block.labels.size, problem.n_coordinates
-        form = splitting(problem)
+        form, model = self._parts(problem)
         stride = int(numbers["stride"])
         floor = numbers["floor"] * problem.loss.curvature
-        model = (
-            TallModel(problem, form, v["margins"], floor, stride, state.iterations % stride)
-            if d <= _MOST_FEATURES
-            else WideModel(problem, form, v["margins"], floor)
-        )
+        reads = model.move(v["margins"], floor, stride, state.iterations % stride, numbers["stiffness"])
         before = Split(v["y"].copy(), v["z"].copy())
         with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
             x_new = model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
-        if form.K is not problem.F:
+        if form.holds_x:
             # y is a subgradient at z up to rounding; the prox makes the zeros and pieces of z exact.
             penalty = problem.regularizer if problem.merged is None else problem.merged
             x_new = penalty.prox(v["z"][v["z"].size - d :] + v["y"][v["y"].size - d :])
 
         margins, gradient = np.empty(n), np.empty(d)
         loss, value = self._read(problem, x_new, margins, gradient)
-        reads = n + model.rows_read
+        reads += n
         step = 1.0
         while value > numbers["value"] and step > 0.5**_MOST_HALVINGS:
             step *= 0.5
@@ -160,7 +172,18 @@ class ProxNewton(Solver):
         if isinstance(model, WideModel) and problem.merged is not None and problem.F.n_outputs > 0:
             reads += n * self._face_steps(problem, state)
         numbers["accuracy"] = max(_LAST_ACCURACY, 0.1 * numbers["accuracy"])
+        numbers["stiffness"] = model.stiffness
         return reads - order.size
+
+    _prepared: tuple[Problem, Form, TallModel | WideModel] | None = None
+
+    def _parts(self, problem: Problem) -> tuple[Form, TallModel | WideModel]:
+        """The split of the penalties and the model, made once for each problem; the state holds what changes."""
+        if self._prepared is None or self._prepared[0] is not problem:
+            form = splitting(problem)
+            kind = TallModel if problem.n_coordinates <= _MOST_FEATURES else WideModel
+            self._prepared = problem, form, kind(problem, form)
+        return self._prepared[1:]
 
     def _face_steps(self, problem: Problem, state: State) -> int:
         """Newton's steps among the pieces that the model's solution has; the number of reads."""
@@ -190,8 +213,12 @@ class ProxNewton(Solver):
         if problem.merged is not None:
             y = problem.chain_dual(v["z"], v["y"])
             return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["z"]), -y)
-        m = problem.F.n_outputs
-        return Solution(v["x"].copy(), v["x"].copy(), v["z"][:m].copy(), -v["y"][:m])
+        lengths = self._parts(problem)[0].lengths
+        z, y = v["z"][: lengths.size] * lengths, v["y"][: lengths.size] / lengths
+        return Solution(v["x"].copy(), v["x"].copy(), z, -y)
+
+    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+        vectors["y"][: y.size] = y * self._parts(problem)[0].lengths
 
     def _read(self, problem: Problem, x: np.ndarray, margins: np.ndarray, gradient: np.ndarray) -> tuple[float, float]:
         """Loss and objective at x; fills margins and the gradient of the loss in the same read."""

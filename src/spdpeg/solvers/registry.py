@@ -9,6 +9,7 @@ from .base import Solver
 from .condat_vu import CondatVu
 from .egadm import EGADM
 from .ladmm import LADMM
+from .linear_program import LinearProgram
 from .online_admm import OnlineADMM
 from .opg_admm import OPGADMM
 from .pd3o import PD3O
@@ -48,6 +49,7 @@ _SOLVERS: tuple[type[Solver], ...] = (
     PD3O,
     ADMMNewton,
     ProxNewton,
+    LinearProgram,
 )
 
 REGISTRY: dict[str, type[Solver]] = {solver.name: solver for solver in _SOLVERS}

@@ -145,9 +145,9 @@ class SAGADMM(Linearized):
         )
 
     def solution(self, problem: Problem, state: State) -> Solution:
-        x, x_last, z, dual = super().solution(problem, state)
+        whole = super().solution(problem, state)
         m = problem.F.n_outputs
-        return Solution(x, x_last, z[:m], dual[:m])
+        return whole._replace(z=whole.z[:m], dual=whole.dual[:m])
 
     def _estimator(self, problem: Problem, state: State) -> Estimator:
         n = problem.block.labels.size

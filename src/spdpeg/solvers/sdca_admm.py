@@ -11,7 +11,7 @@ from ..kernels.rows import add_row, row_dot, row_square, weight_of
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging as averages
-from .base import Solution, Solver, require_positive
+from .base import Solution, Solver, require_positive, unweighted
 from .primal_dual import expect
 from .stacking import stacked
 from .steps import StepRule
@@ -104,7 +104,9 @@ class SDCAADMM(Solver):
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors
         m = problem.F.n_outputs
-        return Solution(v["x_average"].copy(), v["x"].copy(), v["z"][:m].copy(), -v["y"][:m])
+        return Solution(
+            v["x_average"].copy(), v["x"].copy(), v["z"][:m].copy(), -v["y"][:m], unweighted(problem, v["u"])
+        )
 
 
 @kernel

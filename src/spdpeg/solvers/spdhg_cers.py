@@ -13,7 +13,7 @@ from ..kernels.rows import add_row, row_dot, row_squares, weight_of
 from ..problem import Problem, Terms
 from ..state import State
 from . import averaging as averages
-from .base import Solution, Solver, require_positive
+from .base import Solution, Solver, require_positive, unweighted
 from .primal_dual import expect
 from .sampling import Independent
 from .steps import StepRule
@@ -119,7 +119,7 @@ class SPDHGCERS(Solver):
 
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors
-        return Solution(v["x_average"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])
+        return Solution(v["x_average"].copy(), v["x"].copy(), v["z"].copy(), -v["y"], unweighted(problem, v["u"]))
 
     def _updates_of_F(self, state: State, steps: int) -> np.ndarray:
         """How many updates of F come before each row: geometric, which is what independent coin tosses give."""

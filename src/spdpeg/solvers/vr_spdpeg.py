@@ -39,6 +39,9 @@ _WARM, _REDUCED, _NEWTON = 0.0, 1.0, 2.0
 _NEWTON_STEPS, _REDUCED_PASSES = 6.0, 60.0
 """What either needs for six digits on a problem that suits it; the cheaper one is taken."""
 
+_SMALL = 2e8
+"""Flops, some tenths of a second, below which Newton's steps are taken whatever the rest would cost."""
+
 _PROX_FLOPS = 60.0
 """Of the exact prox along a chain, for each coordinate."""
 
@@ -98,8 +101,8 @@ class VRSPDPEG(Solver):
     Steps need no tuning: that of a row of F and of a coordinate follows from the sum of |F| along it, that of the loss
     from the Lipschitz constant of a batch. They differ between coordinates where the proxes of r1 and r2 allow it.
 
-    Problems with few coordinates or few rows go on with proximal Newton steps (`ProxNewton`) after the first pass if
-    the cost model says that these are cheaper, or later if certificates show that the run stalls.
+    Problems with few coordinates or few rows are solved by proximal Newton steps (`ProxNewton`) if the cost model says
+    that these are cheaper; others turn to them if certificates show that the run stalls.
 
     Parameters
     ----------
@@ -110,7 +113,7 @@ class VRSPDPEG(Solver):
         "chain-prox" needs no dual variable and fewer passes, at the price of a slower prox: for l1 norms along a chain,
         and for r2 = 0. "auto" takes it where that pays, and Condat-Vu elsewhere.
     finish : {"auto", "newton", "none"}
-        Newton's steps where they pay, as soon as the first pass is over, or never.
+        Newton's steps where they pay, from the start, or never.
     sampling : {"auto", "importance", "settling", "independent", "reshuffled", "blocks"}
         "importance": a row is drawn in proportion to its Lipschitz constant. "settling": independent for five passes,
         then every row once a pass; block by block on disk. "auto" is the former where rows differ much in length.
@@ -141,6 +144,7 @@ class VRSPDPEG(Solver):
         self.sampling = sampling
         self.finish = finish
         self.dual_every = dual_every
+        self._newton = ProxNewton()
         if estimator not in ESTIMATORS:
             raise InputError(f"estimator is {estimator!r}. Choose one of {', '.join(ESTIMATORS)}.")
         if scheme not in SCHEMES:
@@ -167,7 +171,7 @@ class VRSPDPEG(Solver):
                 f"r1={problem.r1!r}, r2={problem.r2!r}, F={problem.F!r}. Leave scheme out."
             )
         if self.finish == "newton":
-            ProxNewton().check(problem)
+            self._newton.check(problem)
 
     def default_batch(self, problem: Problem) -> int:
         n = problem.block.labels.size
@@ -200,17 +204,23 @@ class VRSPDPEG(Solver):
         vectors["anchor"] = x0.copy() if every > 1 else np.zeros(0)
         # The noise of the first pass would spoil a start that somebody chose.
         first = 0 if np.any(x0) else -(-n // batch_size)
-        numbers |= {"stage": _WARM, "done": 0.0, "until": float(first), "uniform": float(first), "epochs": 0.0}
-        numbers |= {"at_once": float(at_once), "merged": float(scheme == "chain-prox"), "dual_every": float(every)}
+        # Newton's steps gain nothing by it, and so depend on the objective alone, not on an order of the rows.
+        stage = _NEWTON if at_once else _WARM
+        numbers |= {"stage": stage, "done": 0.0, "until": float(first), "uniform": float(first), "epochs": 0.0}
+        numbers |= {"merged": float(scheme == "chain-prox"), "dual_every": float(every)}
         numbers |= {"waiting": 0.0, "balance": 1.0, "last_gap": math.inf, "gap_at": 0.0}
+        lengths = np.asarray(abs(problem.F.matrix()).sum(axis=1))
+        numbers["reach"] = float(np.median(lengths)) if lengths.size else 0.0
         if fits(problem) and self.finish != "none":
-            newton, more = ProxNewton().start(problem, 1, x0)
-            numbers |= {name: newton[name] for name in ("stride", "accuracy", "floor", "loss", "value")}
+            newton, more = self._newton.start(problem, 1, x0)
+            numbers |= {name: newton[name] for name in ("stride", "accuracy", "floor", "stiffness", "loss", "value")}
             vectors |= {ours: more[theirs] for theirs, ours in _NEWTON_VECTORS.items() if ours not in vectors}
         return numbers, vectors
 
-    def set_dual(self, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         vectors["y"][:] = vectors["y_bar"][:] = y
+        if "newton_y" in vectors:
+            self._newton.set_dual(problem, {"y": vectors["newton_y"]}, y)
 
     def steps_ahead(self, state: State) -> float:
         return 1.0 if state.numbers["stage"] == _NEWTON else state.numbers["until"] - state.numbers["done"]
@@ -218,7 +228,7 @@ class VRSPDPEG(Solver):
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
         numbers, v, block = state.numbers, state.vectors, problem.block
         if numbers["stage"] == _NEWTON:
-            return ProxNewton().prepare(problem, terms, _newton_part(state))
+            return self._newton.prepare(problem, terms, _newton_part(state))
         if self.steps_ahead(state) > 0:
             return 0
         started = numbers["stage"] == _WARM
@@ -226,9 +236,6 @@ class VRSPDPEG(Solver):
             v["x"][:], v["y"][:] = v["spare"], v["y_bar"]
             numbers["stage"] = _REDUCED
             v["anchor"][:] = v["x"][: v["anchor"].size]
-            if numbers["at_once"]:
-                self._go_newton(problem, state)
-                return ProxNewton().prepare(problem, terms, _newton_part(state))
             v["back"][:] = 0.0 if numbers["merged"] else problem.F.adjoint(v["y"])
         snapshot(block.rows, block.labels, block.weights, terms.derivative, v["x"], v["table"], v["mean"])
         if started:
@@ -241,7 +248,7 @@ class VRSPDPEG(Solver):
     ) -> int | None:
         numbers = state.numbers
         if numbers["stage"] == _NEWTON:
-            return ProxNewton().advance(problem, terms, _newton_part(state), block, order, steps)
+            return self._newton.advance(problem, terms, _newton_part(state), block, order, steps)
         if numbers["stage"] == _WARM:
             warm = _warm_part(state)
             warm.iterations = int(numbers["done"])
@@ -287,7 +294,7 @@ class VRSPDPEG(Solver):
     def solution(self, problem: Problem, state: State) -> Solution:
         numbers, v = state.numbers, state.vectors
         if numbers["stage"] == _NEWTON:
-            return ProxNewton().solution(problem, _newton_part(state))
+            return self._newton.solution(problem, _newton_part(state))
         if numbers["stage"] == _WARM:
             return SGADM().solution(problem, _warm_part(state))
         if numbers["merged"]:
@@ -296,14 +303,18 @@ class VRSPDPEG(Solver):
         return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])
 
     def seen(self, state: State) -> Evaluation | None:
-        return ProxNewton().seen(_newton_part(state)) if state.numbers["stage"] == _NEWTON else None
+        return self._newton.seen(_newton_part(state)) if state.numbers["stage"] == _NEWTON else None
 
     def watches(self, state: State) -> bool:
         return "newton_y" in state.vectors and state.numbers["stage"] == _REDUCED
 
-    def adapt(self, problem: Problem, state: State, certificate: Certificate, tol: float | None) -> None:
+    def adapt(
+        self, problem: Problem, state: State, certificate: Certificate, seen: Evaluation, tol: float | None
+    ) -> None:
         """Turn to Newton's steps if, at the pace between the last two certificates, they end sooner; else balance."""
         numbers = state.numbers
+        if numbers["stage"] == _NEWTON:
+            self._newton.adapt(problem, _newton_part(state), certificate, seen, tol)
         if numbers["stage"] == _REDUCED and not numbers["merged"]:
             self._rebalance(problem, state)
         if not self.watches(state):
@@ -315,6 +326,7 @@ class VRSPDPEG(Solver):
             left = math.log(max(gap / (tol or _AIM), 1.0))
             if left > 0.0 and self._newton_pays(problem, state, left / pace if pace > 0.0 else math.inf):
                 self._go_newton(problem, state)
+                self._newton.adapt(problem, _newton_part(state), certificate, seen, tol)
         numbers["last_gap"], numbers["gap_at"] = gap, float(state.rows)
 
     def _rebalance(self, problem: Problem, state: State) -> None:
@@ -326,7 +338,7 @@ class VRSPDPEG(Solver):
         """
         numbers, v = state.numbers, state.vectors
         x, y = float(np.linalg.norm(v["x"])), float(np.linalg.norm(v["y"]))
-        reach = float(np.median(np.asarray(abs(problem.F.matrix()).sum(axis=1)))) if y > 0.0 else 0.0
+        reach = numbers["reach"]
         s = float(np.median(v["sigma"])) * reach * numbers["dual_every"] if reach > 0.0 else math.inf
         if y > _FAR * s * x > 0.0 and numbers["balance"] < _MOST_BALANCE:
             numbers["balance"] *= 2.0
@@ -342,14 +354,14 @@ class VRSPDPEG(Solver):
         return _NEWTON_STEPS * newton_flops(problem) < passes * one_pass
 
     def _newton_at_once(self, problem: Problem) -> bool:
-        """Whether Newton's steps follow the first pass, by what either way is likely to cost.
+        """Whether to begin with Newton's steps, by what either way is likely to cost.
 
         Batches of the default size make the dense part of a pass as expensive as the rows.
         """
         if self.finish != "auto" or not fits(problem):
             return self.finish == "newton"
         one_pass = 2.0 * problem.block.labels.size * _row_flops(problem)
-        return _NEWTON_STEPS * newton_flops(problem) < _REDUCED_PASSES * one_pass
+        return _NEWTON_STEPS * newton_flops(problem) < max(_REDUCED_PASSES * one_pass, _SMALL)
 
     def _importance(self, problem: Problem) -> bool:
         if self.sampling != "auto":
@@ -370,7 +382,7 @@ class VRSPDPEG(Solver):
         state.numbers["stage"] = _NEWTON
         v["newton_z"][:] = splitting(problem).K.forward(v["x"])
         if problem.merged is None:
-            v["newton_y"][: v["y"].size] = v["y"]
+            self._newton.set_dual(problem, {"y": v["newton_y"]}, v["y"])
 
     def _scheme(self, problem: Problem, batch: int) -> str:
         if self.scheme != "auto":

@@ -1,0 +1,116 @@
+"""The problem as a linear program, solved by HiGHS: for losses with corners beside l1 norms.
+
+A loss of two straight lines, an l1 norm and an l1 norm of F x are sums of parts of variables. HiGHS (Huangfu, Hall,
+Mathematical Programming Computation 10, 2018) solves such programs exactly where first-order methods crawl.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+from ..data import Block, Stream
+from ..errors import DivergedError, UnsupportedError
+from ..problem import Problem, Terms
+from ..state import State
+from .base import Solution, Solver
+from .newton_model import data_matrix
+from .stacking import l1_weights
+from .steps import StepRule
+
+_MOST_ENTRIES = 1e6
+"""Entries of the data up to which a linear program is the first choice."""
+
+_FEASIBLE = 1e-10
+
+
+def is_linear(problem: Problem) -> bool:
+    """Whether the problem is a linear program."""
+    return (
+        not isinstance(problem.source, Stream)
+        and problem.loss.lines(problem.block.labels) is not None
+        and l1_weights(problem.regularizer, problem.n_coordinates) is not None
+        and l1_weights(problem.r2, problem.F.n_outputs) is not None
+    )
+
+
+def pays(problem: Problem) -> bool:
+    """Whether it is one and small enough."""
+    return is_linear(problem) and problem.block.rows.values.size <= _MOST_ENTRIES
+
+
+class LinearProgram(Solver):
+    """The solution, in one step."""
+
+    name = "lp"
+    summary = "linear program by HiGHS, deterministic, exact"
+    update = "x = the solution"
+    cost = "that of a linear program with N + l equations in 2 (N + d + l) variables"
+    memory = "d + l + N; at work the program and a factorisation of it"
+    rate = "exact in one step"
+    needs = "hinge or quantile loss; r1 and r2 l1 norms or 0; any F; finite sum"
+    deterministic = True
+    finite_sum = True
+    converges = True
+
+    def check(self, problem: Problem) -> None:
+        if not is_linear(problem):
+            raise UnsupportedError(
+                f"lp takes losses of two straight lines and l1 norms; here loss={problem.loss!r}, r1={problem.r1!r}, "
+                f'r2={problem.r2!r}, domain={problem.domain!r}. Use "auto".'
+            )
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        m = problem.F.n_outputs
+        vectors = {"x": x0.copy(), "u": np.zeros(problem.block.labels.size), "y": np.zeros(m)}
+        return {"solved": 0.0, **StepRule(base=1.0).to_numbers()}, vectors
+
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> None:
+        if state.numbers["solved"]:
+            return
+        v = state.vectors
+        v["x"][:], v["u"][:], v["y"][:] = _solve(problem)
+        if problem.merged is not None:
+            # The gradient is minus a subgradient of the penalty at x; the prox makes zeros and pieces of x exact.
+            pull = data_matrix(block.rows).T @ (v["u"] * (block.weights if block.weights.size else 1.0))
+            v["x"][:] = problem.merged.prox(v["x"] - pull / v["u"].size)
+        state.numbers["solved"] = 1.0
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["x"]), -v["y"], v["u"].copy())
+
+
+def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """x, the slopes of the loss and the multipliers of F x.
+
+    With x = p - q the equations are sign_i <a_i, x> + short_i - over_i = offset_i and F x - up + down = 0; all these
+    parts are at least 0 and each has its price.
+    """
+    rows, labels, weights = problem.block
+    n, d, m = labels.size, problem.n_coordinates, problem.F.n_outputs
+    lines = problem.loss.lines(labels)
+    assert lines is not None
+    sign, offset, short, over = lines
+    share = (weights if weights.size else np.ones(n)) / n
+    A, F = sp.csr_array(data_matrix(rows)).multiply(sign[:, None]).tocsr(), problem.F.matrix()
+    each, edge = sp.eye_array(n), sp.eye_array(m)
+    equations = [[A, -A, each, -each, None, None], [F, -F, None, None, -edge, edge]][: 2 if m else 1]
+    l1, l2 = l1_weights(problem.regularizer, d), l1_weights(problem.r2, m)
+    assert l1 is not None
+    assert l2 is not None
+    found = linprog(
+        np.concatenate([l1, l1, share * short, share * over, l2, l2]),
+        A_eq=sp.block_array(equations, format="csc"),
+        b_eq=np.concatenate([offset, np.zeros(m)]),
+        method="highs",
+        options={"primal_feasibility_tolerance": _FEASIBLE, "dual_feasibility_tolerance": _FEASIBLE},
+    )
+    if found.x is None:
+        raise DivergedError(f'HiGHS did not solve the linear program: {found.message} Use "spdhg-cers".')
+    prices = found.eqlin.marginals
+    slopes = np.divide(-sign * prices[:n], share, out=np.zeros(n), where=share > 0.0)
+    return found.x[:d] - found.x[d : 2 * d], slopes, -prices[n:]
