@@ -203,6 +203,24 @@ def test_regression_and_options_of_models(rows, data, tmp_path, capsys):
         assert json.loads(run(capsys, "predict", tmp_path / "m", tmp_path / "numbers.npz", "--json"))["score"] > 0.8
 
 
+def test_all_classes_at_once(rows, tmp_path, capsys):
+    X, _ = rows
+    np.savez(tmp_path / "thirds.npz", X=X, y=np.digitize(X[:, :4].sum(axis=1), [-1.0, 1.0]))
+    out = json.loads(
+        run(
+            capsys, "fit", tmp_path / "thirds.npz", *FIT, "--multi-class", "multinomial", "-o", tmp_path / "m", "--json"
+        )
+    )
+    assert out["classes"] == [0, 1, 2]
+    assert out["relative_gap"] <= 1e-4
+    predicted = json.loads(run(capsys, "predict", tmp_path / "m", tmp_path / "thirds.npz", "--proba", "--json"))
+    np.testing.assert_allclose(np.sum(predicted["predictions"], axis=1), 1.0)
+    assert predicted["score"] > 0.8
+    assert "cannot learn from a stream" in refused(
+        capsys, "fit", tmp_path / "thirds.npz", *FIT, "--multi-class", "multinomial", "--stream"
+    )
+
+
 def test_an_option_that_the_model_does_not_have(data, capsys):
     message = refused(capsys, "fit", data / "bare.csv", *FIT, "--shape", "3x5")
     assert "fused-logistic has no option --shape. It has: --lam1, --lam2" in message

@@ -1,5 +1,7 @@
 """Data as they come: shipped sets out of the box, and inputs that break other packages."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
-from spdpeg import estimators
+from spdpeg import estimators, files
 from spdpeg.errors import InputError
 
 RNG = np.random.default_rng(0)
@@ -25,6 +27,13 @@ def test_digits_as_images() -> None:
     rows, y = load_digits(return_X_y=True)
     model = estimators.TotalVariationClassifier(shape=(8, 8), random_state=0).fit(rows, y > 4)
     assert model.score(rows, y > 4) > 0.88
+
+
+@pytest.mark.skipif("SPDPEG_DATA_DIR" not in os.environ, reason="SPDPEG_DATA_DIR names no directory with a9a.xz")
+def test_a9a() -> None:
+    directory = Path(os.environ["SPDPEG_DATA_DIR"])
+    model = estimators.FusedLogisticRegression(random_state=0).fit(*files.read(directory / "a9a.xz"))
+    assert model.score(*files.read(directory / "a9a.t.xz", n_features=123)) > 0.82
 
 
 def test_diabetes() -> None:

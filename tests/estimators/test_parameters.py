@@ -107,6 +107,7 @@ def test_same_seed_same_bits() -> None:
 def test_solver_and_budget_are_used() -> None:
     with pytest.warns(ConvergenceWarning) as caught:
         model = estimators.FusedLasso(solver="egadm", max_passes=3).fit(X, Y)
+    assert caught[0].filename == __file__
     gap = f"{model.certificate_.rel_gap:.2g}"
     assert str(caught[0].message) == (
         f"FusedLasso ended after {model.n_iter_} passes with a relative duality gap of {gap} where tol is 0.0001: the "
@@ -151,13 +152,14 @@ def test_refusals(model: Any, message: str) -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        estimators.FusedLasso(random_state=0, tol=1e-6),
-        estimators.TotalVariationRegressor((2, 3), random_state=0, tol=1e-6),
-        estimators.GraphGuidedLogisticRegression("chain", random_state=0, tol=1e-6),
+        estimators.FusedLasso(tol=1e-6, solver="pd3o"),
+        estimators.TotalVariationRegressor((2, 3), tol=1e-6, solver="pd3o"),
+        estimators.GraphGuidedLogisticRegression("chain", tol=1e-6, solver="pd3o"),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_warm_start_goes_on_from_both_solutions(model: Any) -> None:
+    """With a solver whose passes tell how far the start is from the solution; Newton's are too few for that."""
     y = np.digitize(Y, [-1.0, 1.0]) if is_classifier(model) else Y
     cold = clone(model).fit(X, y)
     warm = clone(model).set_params(warm_start=True).fit(X, y)

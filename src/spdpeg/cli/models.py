@@ -86,6 +86,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--shape": {"dest": "shape", "type": _shape, "help": "total-variation and low-rank: of the image, such as 28x28"},
     "--F": {"dest": "F", "type": _matrix, "help": "generalized-lasso: a file with the matrix F (.npz or .mat)"},
     "--order": {"dest": "order", "type": int, "help": "trend-filter: of the differences"},
+    "--multi-class": {
+        "dest": "multi_class",
+        "choices": ("ovr", "multinomial"),
+        "help": "logistic models of more than two classes: each against the rest (default), or all at once",
+    },
     "--class-weight": {"dest": "class_weight", "choices": ("balanced",), "help": "classes count the same in total"},
     "--no-intercept": {"dest": "fit_intercept", "action": "store_false", "help": "predictions are <a, x>"},
     "--solver": {"dest": "solver", "help": "see `spdpeg solvers` (default: auto)"},

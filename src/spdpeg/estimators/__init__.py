@@ -1,4 +1,7 @@
-"""scikit-learn estimators: the models that people search for. They choose terms and solver; no algorithm lives here."""
+"""scikit-learn estimators: the models that people search for.
+
+They choose terms and solver. One algorithm lives here, the Newton method of multinomial.py, on top of `solve`.
+"""
 
 from .composite import CompositeClassifier, CompositeRegressor
 from .fused import FusedLasso, FusedLogisticRegression, FusedSVC

@@ -17,7 +17,6 @@ from ..losses import Loss
 from ..operators import Identity, Operator, as_operator
 from ..penalties import Penalty
 from ..problem import Problem
-from ..result import Result
 from ..solvers import solve
 from .documentation import complete
 from .runs import Learner, Start, uninterrupted
@@ -27,8 +26,8 @@ _SEEDS = 2**31
 
 
 def takes_chunks(estimator: Any) -> bool:
-    """Whether SPDPEG applies, so that there is a `partial_fit`."""
-    return math.isfinite(estimator._loss().curvature)
+    """Whether there is a `partial_fit`."""
+    return bool(estimator._streams)
 
 
 class Prepared(NamedTuple):
@@ -37,6 +36,10 @@ class Prepared(NamedTuple):
     X: Any
     targets: list[np.ndarray]
     weights: np.ndarray | None
+
+
+Runs = list[tuple[Any, Any]]
+"""Problems, which can `split` an x into coefficients and intercept, and results."""
 
 
 class Fitted(NamedTuple):
@@ -53,7 +56,7 @@ class Estimator(BaseEstimator):
     Parameters
     ----------
     solver : str, default="auto"
-        One of `spdpeg.solvers()`. "auto" is "vr-spdpeg", or "spdhg-cers" for a loss with corners.
+        One of `spdpeg.solvers()`. "auto" is what `spdpeg.solve` takes for such a problem.
     tol : float, default=1e-4
         `fit` ends when the duality gap is at most this part of the objective. Where no gap is finite, the relative
         residual of the optimality conditions takes its place.
@@ -113,6 +116,11 @@ class Estimator(BaseEstimator):
     @property
     def _intercept(self) -> bool:
         return bool(self.fit_intercept)
+
+    @property
+    def _streams(self) -> bool:
+        """Whether SPDPEG applies."""
+        return math.isfinite(self._loss().curvature)
 
     def _loss(self) -> Loss:
         raise NotImplementedError
@@ -177,16 +185,22 @@ class Estimator(BaseEstimator):
         ]
 
     def _solve(self, data: Prepared) -> Fitted:
-        """Solve the problem of each target."""
-        problems, settings = self._problems(data), self._settings()
-        runs = []
-        for problem, start in zip(problems, self._starts(data, self.warm_start), strict=True):
-            result = uninterrupted(solve(problem, **settings, **start.arguments(problem)))
+        """The solutions, with warnings where one is not as exact as wanted."""
+        runs = self._runs(data)
+        for _, result in runs:
             self._warn(result)
-            runs.append((problem, result))
         self._learners: list[Learner] = []
         self.n_iter_ = max(math.ceil(result.passes) for _, result in runs)
         return self._keep(runs)
+
+    def _runs(self, data: Prepared) -> Runs:
+        """Solve the problem of each target."""
+        settings = self._settings()
+        together = zip(self._problems(data), self._starts(data, self.warm_start), strict=True)
+        return [
+            (problem, uninterrupted(solve(problem, **settings, **start.arguments(problem))))
+            for problem, start in together
+        ]
 
     def _settings(self) -> dict[str, Any]:
         """Of `solve`, as the parameters say."""
@@ -226,7 +240,7 @@ class Estimator(BaseEstimator):
         duals = self.dual_ if shape[0] > 1 else [self.dual_]
         return [Start(*values) for values in zip(coef, np.atleast_1d(self.intercept_), duals, strict=True)]
 
-    def _keep(self, runs: list[tuple[Problem, Result]]) -> Fitted:
+    def _keep(self, runs: Runs) -> Fitted:
         """Keep the accounts of the runs and return their solutions."""
         results = [result for _, result in runs]
         one = len(runs) == 1
@@ -234,12 +248,11 @@ class Estimator(BaseEstimator):
             values = [getattr(result, name) for result in results]
             setattr(self, f"{name}_", values[0] if one else values)
         solutions = [problem.split(result.x) for problem, result in runs]
-        return Fitted(np.array([coef for coef, _ in solutions]), np.array([intercept for _, intercept in solutions]))
+        return Fitted(np.vstack([coef for coef, _ in solutions]), np.hstack([intercept for _, intercept in solutions]))
 
-    def _warn(self, result: Result) -> None:
+    def _warn(self, result: Any) -> None:
         """Say so if the tolerance is not met."""
         certificate = result.certificate
-        assert certificate is not None
         if certificate.met is not None:
             return
         if math.isfinite(certificate.rel_gap):

@@ -1,22 +1,16 @@
-"""Classification: two classes as one problem, several as one problem each or all in one."""
+"""Classification: two classes as one problem, several as one problem each."""
 
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from .. import losses
 from ..errors import InputError
 from .base import Estimator, Fitted, Prepared, takes_chunks
-
-
-def _gives_probabilities(classifier: Any) -> bool:
-    return isinstance(classifier._loss(), losses.Logistic)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -37,9 +31,6 @@ class Classifier(ClassifierMixin, Estimator):
 
     class_weight: Any = None
 
-    def _loss(self) -> losses.Loss:
-        return losses.Logistic()
-
     @available_if(takes_chunks)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on with a chunk of rows, which is read once: SPDPEG on a stream, in constant memory.
@@ -56,14 +47,15 @@ class Classifier(ClassifierMixin, Estimator):
             All labels that will ever come; needed in the first call.
         sample_weight : array of shape (n_samples,), optional
         """
-        first = not hasattr(self, "classes_")
-        X, y, weights = self._checked(X, y, sample_weight, reset=first)
+        known: np.ndarray | None = getattr(self, "classes_", None)
+        X, y, weights = self._checked(X, y, sample_weight, reset=known is None)
         check_classification_targets(y)
-        if first and classes is None:
-            raise InputError("classes is missing. Name all labels that will come in the first call of partial_fit.")
-        known: np.ndarray = self.classes_ if classes is None else np.unique(classes)
-        if not first and not np.array_equal(known, self.classes_):
-            raise InputError(f"classes is {known} where earlier calls had {self.classes_}. They must stay the same.")
+        if known is None:
+            if classes is None:
+                raise InputError("classes is missing. Name all labels that will come in the first call of partial_fit.")
+            known = np.unique(classes)
+        elif classes is not None and not np.array_equal(np.unique(classes), known):
+            raise InputError(f"classes is {classes} where earlier calls had {known}. They must stay the same.")
         self.classes_ = known
         codes = np.searchsorted(known, y)
         unknown = known[np.minimum(codes, known.size - 1)] != y
@@ -86,14 +78,6 @@ class Classifier(ClassifierMixin, Estimator):
         """Predicted classes of the rows of X."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
-
-    @available_if(_gives_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, a column each; one-vs-rest probabilities are scaled to sum to 1."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(log_expit(scores), axis=1)
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         X, y, weights = self._checked(X, y, sample_weight, reset=True)

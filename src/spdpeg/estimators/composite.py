@@ -9,7 +9,7 @@ from .. import losses
 from ..errors import InputError
 from ..operators import Identity
 from ..penalties import Penalty
-from .classification import Classifier
+from .logistic import LogisticClassifier
 from .regression import Regressor
 
 
@@ -75,15 +75,15 @@ class CompositeRegressor(Composite, Regressor):
 
 
 @dataclass(eq=False, repr=False)
-class CompositeClassifier(Composite, Classifier):
+class CompositeClassifier(Composite, LogisticClassifier):
     """Classification with any loss, two penalties and a linear map.
 
     Minimises, over x and the intercept c, with y_i = -1 or +1,
 
         mean of loss(<a_i, x> + c, y_i)  +  r1(x)  +  r2(F x)
 
-    where the mean over the rows a_i counts their weights. Probabilities come with the logistic loss only. More than two
-    classes are fitted one against the rest.
+    where the mean over the rows a_i counts their weights. Probabilities and `multi_class="multinomial"` come
+    with the logistic loss only.
     """
 
     def _loss(self) -> losses.Loss:

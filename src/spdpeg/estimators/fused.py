@@ -9,6 +9,7 @@ from .. import losses
 from ..operators import FirstDifference
 from ..penalties import Penalty
 from .classification import Classifier
+from .logistic import LogisticClassifier
 from .regression import Regressor
 from .terms import weighted
 
@@ -58,7 +59,7 @@ class FusedLasso(Fused, Regressor):
 
 
 @dataclass(eq=False, repr=False)
-class FusedLogisticRegression(Fused, Classifier):
+class FusedLogisticRegression(Fused, LogisticClassifier):
     """Logistic regression with coefficients that are sparse and piecewise constant along the features.
 
     Minimises, over x and the intercept c, with y_i = -1 or +1,
@@ -86,9 +87,9 @@ class FusedSVC(Fused, Classifier):
 
         mean of max(0, 1 - y_i (<a_i, x> + c))  +  lam1 sum_j |x_j|  +  lam2 sum_j |x_{j+1} - x_j|
 
-    where the mean over the rows a_i counts their weights. The hinge has a corner, so that only the solvers that take a
-    loss by its prox apply ("spdhg-cers", "sdca-admm"), and there is neither `predict_proba` nor `partial_fit`. More
-    than two classes are fitted one against the rest.
+    where the mean over the rows a_i counts their weights. The hinge has a corner, so that only the solvers that need no
+    gradient apply ("lp", "spdhg-cers", "sdca-admm"), and there is neither `predict_proba` nor `partial_fit`. More than
+    two classes are fitted one against the rest.
     """
 
     def _loss(self) -> losses.Loss:

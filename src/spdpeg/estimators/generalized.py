@@ -7,7 +7,7 @@ import numpy as np
 
 from ..operators import Identity
 from ..penalties import Penalty
-from .classification import Classifier
+from .logistic import LogisticClassifier
 from .regression import Regressor
 from .terms import weighted
 
@@ -60,7 +60,7 @@ class GeneralizedLasso(Generalized, Regressor):
 
 
 @dataclass(eq=False, repr=False)
-class GeneralizedLassoClassifier(Generalized, Classifier):
+class GeneralizedLassoClassifier(Generalized, LogisticClassifier):
     """Logistic regression with an l1 norm of any linear map of the coefficients.
 
     Minimises, over x and the intercept c, with y_i = -1 or +1,

@@ -9,7 +9,7 @@ from ..errors import InputError
 from ..operators import Operator
 from ..penalties import Penalty
 from . import structure as structures
-from .classification import Classifier
+from .logistic import LogisticClassifier
 from .regression import Regressor
 from .terms import R1, weighted
 
@@ -70,7 +70,7 @@ class GraphGuidedRegressor(GraphGuided, Regressor):
 
 
 @dataclass(eq=False, repr=False)
-class GraphGuidedLogisticRegression(GraphGuided, Classifier):
+class GraphGuidedLogisticRegression(GraphGuided, LogisticClassifier):
     """Graph-guided regularised logistic regression, the model of the SPDPEG paper.
 
     Minimises, over x and the intercept c, with y_i = -1 or +1,

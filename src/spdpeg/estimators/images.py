@@ -7,7 +7,7 @@ import numpy as np
 
 from ..operators import GridDifference
 from ..penalties import Nuclear, Penalty
-from .classification import Classifier
+from .logistic import LogisticClassifier
 from .regression import Regressor
 from .terms import weight, weighted
 
@@ -50,7 +50,7 @@ class TotalVariationRegressor(TotalVariation, Regressor):
 
 
 @dataclass(eq=False, repr=False)
-class TotalVariationClassifier(TotalVariation, Classifier):
+class TotalVariationClassifier(TotalVariation, LogisticClassifier):
     """Logistic regression with coefficients that form a sparse, piecewise constant image: total variation and l1.
 
     Minimises, over x and the intercept c, with y_i = -1 or +1,
@@ -108,7 +108,7 @@ class LowRankRegressor(LowRank, Regressor):
 
 
 @dataclass(eq=False, repr=False)
-class LowRankClassifier(LowRank, Classifier):
+class LowRankClassifier(LowRank, LogisticClassifier):
     """Logistic regression with a coefficient matrix of low rank: the nuclear norm, and l1.
 
     Minimises, over x and the intercept c, with y_i = -1 or +1,

@@ -84,6 +84,11 @@ def at_zero(estimator: Any, X: Any, y: Any, sample_weight: Any, **weights: float
         raise UnsupportedError(
             f"{type(model).__name__} has a loss with corners, for which no largest weight is known. Give lam1 and lam2."
         )
+    if len(problems) > 1 and getattr(model, "multi_class", "ovr") == "multinomial" and not model.fit_intercept:
+        raise UnsupportedError(
+            "No largest weight is known for multi_class='multinomial' without an intercept. Give lam1 and lam2."
+        )
+    # With the best intercepts, softmax and logistic loss have the same gradients at x = 0.
     pulls = [-problem.gradient(_settled(problem))[: problem.n_features] for problem in problems]
     r1, r2 = model._penalties(problems[0].n_features)
     return AtZero(pulls, problems[0].lipschitz, r1, r2, model.F_)

@@ -1,0 +1,73 @@
+"""Logistic regression: probabilities of two classes, and of several in two ways."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit, softmax
+from sklearn.utils.metaestimators import available_if
+
+from .. import losses
+from ..errors import InputError
+from .base import Prepared, Runs
+from .classification import Classifier
+from .multinomial import Multinomial
+
+_MULTI_CLASS = ("ovr", "multinomial")
+
+
+def _gives_probabilities(classifier: Any) -> bool:
+    return isinstance(classifier._loss(), losses.Logistic)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LogisticClassifier(Classifier):
+    """Base of the classifiers that give probabilities.
+
+    Parameters
+    ----------
+    multi_class : {"ovr", "multinomial"}, default="ovr"
+        What more than two classes mean. "ovr" fits each against the rest. "multinomial" fits all of them at once: the
+        loss is the mean of -log softmax(scores of row i)_{y_i}, and the penalties of all classes are added. It takes
+        time and memory that grow with the cube and the square of n_classes * n_features, and has no `partial_fit`.
+    """
+
+    multi_class: str = "ovr"
+
+    def _loss(self) -> losses.Loss:
+        return losses.Logistic()
+
+    @property
+    def _streams(self) -> bool:
+        return super()._streams and self.multi_class == "ovr"
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, a column each; one-vs-rest probabilities are scaled to sum to 1."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return np.asarray(softmax(scores if self.multi_class == "multinomial" else log_expit(scores), axis=1))
+
+    def _runs(self, data: Prepared) -> Runs:
+        if self.multi_class not in _MULTI_CLASS:
+            raise InputError(
+                f"multi_class of {type(self).__name__} is {self.multi_class!r}. Choose one of "
+                f"{', '.join(_MULTI_CLASS)}."
+            )
+        if self.multi_class == "ovr" or len(data.targets) == 1:
+            return super()._runs(data)
+        return self._run_together(data)
+
+    def _run_together(self, data: Prepared) -> Runs:
+        """Fit all classes at once."""
+        terms = self._terms(data.X, data.weights, None)
+        if not isinstance(terms["loss"], losses.Logistic):
+            raise InputError(
+                f"multi_class of {type(self).__name__} is 'multinomial' and its loss {terms['loss']!r}. "
+                "Only the logistic loss has such a form; choose 'ovr'."
+            )
+        problem = Multinomial(
+            data.X, np.argmax(data.targets, axis=0), data.weights, terms["r1"], terms["r2"], terms["F"], self._intercept
+        )
+        return [(problem, problem.solve(self._starts(data, self.warm_start), **self._settings()))]

@@ -1,0 +1,257 @@
+"""All classes at once: Newton's method for the softmax loss with the penalties of every class.
+
+    min over x_1 .. x_k, c   mean of -log softmax(<a_i, x_1> + c_1, ..)_{y_i}  +  sum over classes r1(x_j) + r2(F x_j)
+
+Each step minimises a quadratic model of the loss plus the penalties. The model is made of the Hessian alone: a least
+squares problem with as many rows as unknowns, however many the data have, which `solve` takes. A line search keeps the
+objective from rising. The same number added to all intercepts changes nothing; those with mean 0 are given.
+"""
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import solve_triangular
+from scipy.special import entr, logsumexp, softmax
+
+from ..certificate import Certificate, bound, kkt_residual
+from ..errors import InputError, UnsupportedError
+from ..losses import Squared
+from ..operators import Operator, Repeated
+from ..penalties import Penalty, SeparableSum, Zero
+from ..problem import Problem
+from ..result import History, Status
+from ..solvers import solve
+from .runs import Start, uninterrupted
+
+_MOST = 5000
+"""Unknowns for which a Hessian is made."""
+
+_FLOOR = 1e-9
+"""Added to the Hessian, relative to its largest entry: the loss is flat where all classes move alike."""
+
+_SHARE = 0.1
+_LEAST_SHARE = 1e-5
+"""A model is solved until its gap is this part of the gap that is left, or less, where that does not help."""
+
+_FINEST = 1e-12
+"""Tolerance that no model is asked to go below."""
+
+_ENOUGH = 1e-4
+_SHORTEST = 1e-6
+"""Part of the decrease foretold by the model that a step must bring; steps shorter than this are not tried."""
+
+_NO_STEP = 1e-12
+"""The prox of a conjugate with hardly any step is the projection onto its domain."""
+
+_SETTLING = 20
+_SETTLED = 1e-14
+"""Newton steps for the intercepts alone, before a bound, and the slope at which they end."""
+
+
+class Run(NamedTuple):
+    """Solution and account, by the names of `Result`."""
+
+    x: np.ndarray
+    dual: np.ndarray
+    objective: float
+    certificate: Certificate
+    history: History
+    passes: float
+    status: Status
+
+
+class Multinomial:
+    """The joint problem of k classes; x holds the coefficients of the first class, its intercept, those of the next.
+
+    Parameters
+    ----------
+    X : array or CSR matrix
+    codes : array
+        Classes of the rows, numbered from 0.
+    weights : array or None
+    r1, r2 : Penalty or None
+        Of each class.
+    F : Operator or None
+    intercept : bool
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        codes: np.ndarray,
+        weights: np.ndarray | None,
+        r1: Penalty | None,
+        r2: Penalty | None,
+        F: Operator | None,
+        intercept: bool,
+    ) -> None:
+        n, d = X.shape
+        k = int(codes.max()) + 1
+        if k * (d + intercept) > _MOST:
+            raise UnsupportedError(
+                f"multi_class='multinomial' with {k} classes and {d} features has {k * (d + intercept)} unknowns, more "
+                f"than {_MOST}. Use multi_class='ovr'."
+            )
+        ones = np.ones((n, int(intercept)), dtype=X.dtype)
+        self._rows = sp.hstack([X, ones], format="csr") if sp.issparse(X) else np.hstack([X, ones])
+        self._share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+        self._hits = np.eye(k)[codes]
+        self._intercept = intercept
+        free, sizes = ([Zero()], [1]) if intercept else ([], [])
+        self._terms: dict[str, Any] = {
+            "loss": Squared(),
+            "r1": SeparableSum([Zero() if r1 is None else r1, *free] * k, [d, *sizes] * k),
+        }
+        if r2 is not None and F is not None:
+            self._terms["F"] = Repeated(F, k, skip=len(sizes))
+            self._terms["r2"] = SeparableSum([r2] * k, [F.n_outputs] * k)
+
+    def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients and intercepts, a row for each class."""
+        table = x.reshape(self._hits.shape[1], -1)
+        if not self._intercept:
+            return table.copy(), np.zeros(len(table))
+        return table[:, :-1].copy(), table[:, -1] - table[:, -1].mean()
+
+    def solve(self, starts: list[Start], solver: str, tol: float, max_passes: float, seed: int, progress: bool) -> Run:
+        """Newton's method from the starts of the classes.
+
+        The settings are those of `solve`; each model may take as many passes as all steps together over the data.
+        """
+        if not tol > 0.0:
+            raise InputError(f"tol is {tol}. It must be positive.")
+        begun = time.perf_counter()
+        x, dual = self._joined(starts)
+        margins, passes, share, best = self._margins(x), 1.0, _SHARE, -np.inf
+        records: list[tuple[float, int, float, float, float]] = []
+        while True:
+            p = softmax(margins, axis=1)
+            model = self._model(x, p)
+            objective = self._loss(margins) + model.penalty_value(x)
+            dual = dual if dual.size == model.F.n_outputs else np.zeros(model.F.n_outputs)
+            certificate = self._certificate(model, x, p, dual, objective, best).judged(tol)
+            best = certificate.dual
+            # A step that was not accepted asks for a better solution of the model.
+            share = 0.1 * share if records and objective == records[-1][3] else _SHARE
+            records.append((passes, len(records), time.perf_counter() - begun, objective, 0.0))
+            spent = passes >= max_passes and len(records) > 1
+            if certificate.met is not None or spent or share < _LEAST_SHARE:
+                break
+            result = uninterrupted(
+                solve(
+                    model,
+                    solver,
+                    tol=_tolerance(share, certificate, model.objective(x)),
+                    max_passes=max_passes,
+                    seed=seed,
+                    progress=progress,
+                    x0=x,
+                    dual0=dual,
+                )
+            )
+            x, margins = self._searched(model, x, result.x, margins, objective)
+            dual, passes = result.dual, passes + 2.0
+        history = History(*(np.array(column) for column in zip(*records, strict=True)))
+        status = Status.TOLERANCE if certificate.met is not None else Status.MAX_PASSES
+        return Run(x, dual.reshape(self._hits.shape[1], -1), objective, certificate, history, passes, status)
+
+    def _joined(self, starts: list[Start]) -> tuple[np.ndarray, np.ndarray]:
+        """x and the multipliers of all classes, to begin with."""
+        table = np.array([np.append(start.coef, [start.intercept] * self._intercept) for start in starts], dtype=float)
+        return table.ravel(), np.concatenate([np.zeros(0) if start.dual is None else start.dual for start in starts])
+
+    def _margins(self, x: np.ndarray) -> np.ndarray:
+        """Scores of the rows, a column for each class."""
+        return np.asarray(self._rows @ x.reshape(self._hits.shape[1], -1).T)
+
+    def _loss(self, margins: np.ndarray) -> float:
+        return float(self._share @ (logsumexp(margins, axis=1) - np.sum(margins * self._hits, axis=1)))
+
+    def _gradient(self, p: np.ndarray) -> np.ndarray:
+        return np.asarray(self._rows.T @ (self._share[:, None] * (p - self._hits))).T.ravel()
+
+    def _model(self, x: np.ndarray, p: np.ndarray) -> Problem:
+        """Least squares with the gradient and the Hessian of the loss at x, and the penalties."""
+        H = self._hessian(p)
+        size = len(H)
+        if self._intercept:
+            # Holds the mean of the intercepts where it is, since the loss does not see it.
+            last = np.arange(1, self._hits.shape[1] + 1) * (size // self._hits.shape[1]) - 1
+            H[np.ix_(last, last)] += 1.0
+        H[np.diag_indices(size)] += _FLOOR * (H.diagonal().max() or 1.0)
+        root = np.linalg.cholesky(H).T
+        target = root @ x - solve_triangular(root, self._gradient(p), trans="T")
+        return Problem(np.sqrt(size) * root, np.sqrt(size) * target, **self._terms)
+
+    def _hessian(self, p: np.ndarray) -> np.ndarray:
+        k, width = p.shape[1], self._rows.shape[1]
+        H = np.empty((k, width, k, width))
+        for a in range(k):
+            for b in range(a + 1):
+                curvature = self._share * p[:, a] * ((a == b) - p[:, b])
+                H[a, :, b] = _gram(self._rows, curvature)
+                H[b, :, a] = H[a, :, b].T
+        return H.reshape(k * width, k * width)
+
+    def _searched(
+        self, model: Problem, x: np.ndarray, end: np.ndarray, margins: np.ndarray, objective: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The farthest point tried between x and the model's solution that is far enough down, and its margins."""
+        move, along = end - x, self._margins(end) - margins
+        foretold = _ENOUGH * max(model.objective(x) - model.objective(end), 0.0)
+        step = 1.0
+        while step >= _SHORTEST:
+            ahead = x + step * move
+            value = self._loss(margins + step * along) + model.penalty_value(ahead)
+            if value <= objective - step * foretold:
+                return ahead, margins + step * along
+            step *= 0.5
+        return x, margins
+
+    def _certificate(
+        self, model: Problem, x: np.ndarray, p: np.ndarray, dual: np.ndarray, objective: float, best: float
+    ) -> Certificate:
+        """Fenchel's bound; of a row's loss the conjugate at s (p - e_y) is sum q log q with q = s p + (1 - s) e_y."""
+        settled, y = self._settled(p), model.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
+
+        def loss_part(scale: float) -> float:
+            return float(self._share @ np.sum(entr(scale * settled + (1.0 - scale) * self._hits), axis=1))
+
+        try:
+            value = max(best, bound(model, self._gradient(settled), y, loss_part))
+        except (UnsupportedError, NotImplementedError):  # no closed conjugate
+            value = best
+        certificate = Certificate(objective, value, np.nan)
+        if np.isfinite(certificate.rel_gap):
+            return certificate
+        # The model has the gradient of the loss at x.
+        return Certificate(objective, value, kkt_residual(model, x, dual))
+
+    def _settled(self, p: np.ndarray) -> np.ndarray:
+        """Probabilities with the best intercepts, whose part of the gradient is 0; by Newton's method."""
+        if not self._intercept:
+            return p
+        for _ in range(_SETTLING):
+            slope = self._share @ (p - self._hits)
+            if np.abs(slope).max() <= _SETTLED:
+                break
+            means = self._share @ p
+            H = np.diag(means) - (p.T * self._share) @ p + np.ones((slope.size, slope.size))
+            move = -np.linalg.solve(H + _FLOOR * np.eye(slope.size), slope)
+            p = softmax(np.log(np.maximum(p, np.finfo(float).tiny)) + move, axis=1)
+        return p
+
+
+def _tolerance(share: float, certificate: Certificate, objective: float) -> float:
+    """For a model with this objective at its start."""
+    left = certificate.gap / objective if np.isfinite(certificate.rel_gap) and objective > 0.0 else certificate.residual
+    return float(np.clip(share * left, _FINEST, _SHARE))
+
+
+def _gram(rows: Any, weights: np.ndarray) -> np.ndarray:
+    """A^T diag(weights) A."""
+    if sp.issparse(rows):
+        return (rows.T @ rows.multiply(weights[:, None])).toarray()
+    return rows.T @ (weights[:, None] * rows)
