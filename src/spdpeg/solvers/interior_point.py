@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+import scipy.sparse.linalg
 
 _MOST_STEPS = 60
 _MOST_RISES = 5
@@ -23,7 +24,7 @@ Solve = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def minimize(
-    H: np.ndarray, right: np.ndarray, K: sp.csr_array, weights: np.ndarray, accuracy: float
+    H: np.ndarray | sp.csr_array, right: np.ndarray, K: sp.csr_array, weights: np.ndarray, accuracy: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """x and y, up to a gap of `accuracy` times the size of the terms of the objective, or as far as rounding allows."""
     used = weights > 0.0
@@ -31,7 +32,7 @@ def minimize(
     d, m = right.size, w.size
     system = _reduced(H, K)
     x, y = np.zeros(d), np.zeros(m)
-    size = float(np.linalg.norm(right)) / (float(np.trace(H)) or 1.0) * np.sqrt(d) or 1.0
+    size = float(np.linalg.norm(right)) / (float(H.diagonal().sum()) or 1.0) * np.sqrt(d) or 1.0
     above, below = np.full(m, size), np.full(m, size)  # multipliers of w - y >= 0 and w + y >= 0
     best, rises = (np.inf, x, y), 0
     for _ in range(_MOST_STEPS):
@@ -72,8 +73,13 @@ def minimize(
     return best[1], multipliers
 
 
-def _reduced(H: np.ndarray, K: sp.csr_array) -> Callable[[np.ndarray], Solve]:
-    """A solver of H dx + K^T dy = a, K dx - D dy = -b for any diagonal D, through the smaller and steadier matrix."""
+def _reduced(H: np.ndarray | sp.csr_array, K: sp.csr_array) -> Callable[[np.ndarray], Solve]:
+    """A solver of H dx + K^T dy = a, K dx - D dy = -b for any diagonal D.
+
+    As it stands where H is sparse, otherwise through the smaller and steadier of two matrices.
+    """
+    if sp.issparse(H):
+        return lambda D: _as_it_stands(H, K, D)
     dense = K.toarray()
     if K.shape[0] <= K.shape[1]:
         try:
@@ -83,6 +89,19 @@ def _reduced(H: np.ndarray, K: sp.csr_array) -> Callable[[np.ndarray], Solve]:
         else:
             return lambda D: _by_rows_of_K(whole, dense, D)
     return lambda D: _by_coordinates(H, dense, D)
+
+
+def _as_it_stands(H: sp.csr_array, K: sp.csr_array, D: np.ndarray) -> Solve:
+    try:
+        factor = scipy.sparse.linalg.splu(sp.block_array([[H, K.T], [K, -sp.diags_array(D)]], format="csc"))
+    except RuntimeError as error:  # singular
+        raise np.linalg.LinAlgError from error
+
+    def solve(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        both = factor.solve(np.concatenate([a, -b]))
+        return both[: a.size], both[a.size :]
+
+    return solve
 
 
 def _by_rows_of_K(whole: Any, K: np.ndarray, D: np.ndarray) -> Solve:

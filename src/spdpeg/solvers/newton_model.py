@@ -32,6 +32,8 @@ _REBALANCE = 20
 """Steps after which rho may change."""
 _FINEST = 1e-12
 """Accuracy that interior points aim at most."""
+_FEW_ENTRIES = 3
+"""In a row, on average."""
 _UNEVEN = 2.0
 """Ratio of lengths from which on rows of F are brought to one length."""
 _MOST_CHANGE = 1e4
@@ -257,6 +259,51 @@ class WideModel:
     def _choose(self, rho: float) -> None:
         self._rho = rho
         self._factor = scipy.linalg.cho_factor(self._core + rho * np.eye(self._half.size), lower=True)
+
+
+class SparseModel:
+    """For rows with an entry or two and l1 norms of sparse maps, as in denoising: by interior points alone."""
+
+    stiffness = math.nan
+    """There is no rho."""
+
+    def __init__(self, problem: Problem, form: Form) -> None:
+        self._problem = problem
+        self._A = sp.csr_array(data_matrix(problem.block.rows))
+        self._K = form.K.matrix()
+        weights = l1_weights(form.penalty, form.K.n_outputs)
+        assert weights is not None
+        self._weights = weights
+
+    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
+        """Put the model where the margins are; the number of rows read: all of them."""
+        _, labels, weights = self._problem.block
+        bends = np.empty(labels.size)
+        second_derivatives(self._problem.loss.derivative_term, margins, labels, weights, floor, bends)
+        self._H = sp.csr_array(self._A.T @ sp.diags_array(bends / labels.size) @ self._A)
+        return labels.size
+
+    def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
+        """The minimiser of the model around x; moves the split there."""
+        right = self._H @ x - gradient
+        finest = max(0.01 * accuracy, _FINEST)
+        point, split.y[:] = interior_point.minimize(self._H, right, self._K, self._weights, finest)
+        split.z[:] = self._K @ point
+        return point
+
+
+def is_sparse(problem: Problem) -> bool:
+    """Whether curvature and penalties make a sparse model that interior points can take."""
+    n, d, m = problem.block.labels.size, problem.n_coordinates, problem.F.n_outputs
+    return (
+        problem.merged is None
+        and problem.block.rows.indptr.size > 0
+        and problem.bias == 0.0
+        and problem.block.rows.values.size <= _FEW_ENTRIES * n
+        and problem.F.matrix().nnz <= _FEW_ENTRIES * (d + m)
+        and l1_weights(problem.regularizer, d) is not None
+        and l1_weights(problem.r2, m) is not None
+    )
 
 
 def _typical(H: np.ndarray) -> float:

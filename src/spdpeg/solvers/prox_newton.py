@@ -18,12 +18,26 @@ from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
 from .chain_face import face_step
-from .newton_model import Form, Split, TallModel, WideModel, data_matrix, second_derivatives, splitting
+from .newton_model import (
+    Form,
+    SparseModel,
+    Split,
+    TallModel,
+    WideModel,
+    data_matrix,
+    is_sparse,
+    second_derivatives,
+    splitting,
+)
 from .steps import StepRule
 
 _MOST_FEATURES = 2000
 _MOST_WIDE = 2e7
 """Entries of an N x d matrix that may be kept where d is larger than that."""
+_MOST_SPARSE = 100_000
+"""Coordinates of a sparse model, and"""
+_SPARSE_FLOPS = 2e4
+"""what a coordinate of it costs, about."""
 _ROWS_PER_FEATURE = 20
 """Rows that the curvature is averaged over, per coordinate."""
 _INNER = 300.0
@@ -39,12 +53,19 @@ _FIRST_FLOOR = 1e-3
 _MOST_FACE_STEPS = 20
 
 
+Model = TallModel | WideModel | SparseModel
+
+
 def fits(problem: Problem) -> bool:
-    """Whether the model's matrices fit: few coordinates, or few rows."""
-    return problem.n_coordinates <= _MOST_FEATURES or (
-        problem.n_samples is not None
-        and problem.n_samples <= _MOST_FEATURES
-        and problem.n_samples * problem.n_coordinates <= _MOST_WIDE
+    """Whether the model's matrices fit: few coordinates, few rows, or few entries in each."""
+    return (
+        problem.n_coordinates <= _MOST_FEATURES
+        or (
+            problem.n_samples is not None
+            and problem.n_samples <= _MOST_FEATURES
+            and problem.n_samples * problem.n_coordinates <= _MOST_WIDE
+        )
+        or (problem.n_coordinates <= _MOST_SPARSE and is_sparse(problem))
     )
 
 
@@ -53,6 +74,8 @@ def newton_flops(problem: Problem) -> float:
     n, d = problem.block.labels.size, problem.n_coordinates
     entries = max(1.0, problem.block.rows.values.size / n)
     one_pass = 4.0 * n * entries
+    if is_sparse(problem):
+        return one_pass + _SPARSE_FLOPS * d
     if d <= _MOST_FEATURES:
         curvature = min(n, _ROWS_PER_FEATURE * d) * entries**2
         return one_pass + curvature + _DENSE * (d**3 + _INNER * 2.0 * d * d) + _INNER * 10.0 * d
@@ -175,13 +198,14 @@ class ProxNewton(Solver):
         numbers["stiffness"] = model.stiffness
         return reads - order.size
 
-    _prepared: tuple[Problem, Form, TallModel | WideModel] | None = None
+    _prepared: tuple[Problem, Form, Model] | None = None
 
-    def _parts(self, problem: Problem) -> tuple[Form, TallModel | WideModel]:
+    def _parts(self, problem: Problem) -> tuple[Form, Model]:
         """The split of the penalties and the model, made once for each problem; the state holds what changes."""
         if self._prepared is None or self._prepared[0] is not problem:
             form = splitting(problem)
-            kind = TallModel if problem.n_coordinates <= _MOST_FEATURES else WideModel
+            tall = problem.n_coordinates <= _MOST_FEATURES
+            kind = SparseModel if is_sparse(problem) else TallModel if tall else WideModel
             self._prepared = problem, form, kind(problem, form)
         return self._prepared[1:]
 
