@@ -86,10 +86,12 @@ def test_a_model_with_one_weight() -> None:
     assert found.lam1.tolist() == [0.0]
 
 
-def test_several_classes_in_sparse_rows() -> None:
+@pytest.mark.parametrize("multi_class", ["ovr", "multinomial"])
+def test_several_classes_in_sparse_rows(multi_class: str) -> None:
     X = CLASSES.X
     y = np.argmax(X[:, :3], axis=1)
-    found = path(estimators.FusedLogisticRegression(random_state=0), sp.csr_array(X), y, n_lam1=3, n_lam2=3)
+    model = estimators.FusedLogisticRegression(multi_class=multi_class, random_state=0)
+    found = path(model, sp.csr_array(X), y, n_lam1=3, n_lam2=3)
     assert found.coef.shape == (3, 3, 3, 30)
     assert found.intercept.shape == (3, 3, 3)
     assert np.all(found.gap <= 1e-4)
