@@ -55,8 +55,8 @@ print(f"best accuracy on the path: {accuracy.max():.3f} at lam1 = {found.lam1[i]
 # Parameters and pitfalls
 # -----------------------
 #
-# - Labels may be of any kind. More than two classes get coefficients each: fitted one against the rest, or together with
-#   ``multi_class="multinomial"``. ``predict_proba`` gives probabilities.
+# - Labels may be of any kind. More than two classes get coefficients each: fitted one against the rest, or
+#   together with ``multi_class="multinomial"``. ``predict_proba`` gives probabilities.
 # - ``class_weight="balanced"`` helps if one class is rare. ``sample_weight`` of k equals k copies of a row.
 # - The losses are averaged, not summed: weights do not depend on the number of rows. scikit-learn's ``C`` sums them, so
 #   that ``lam1 = 1 / (C * n_samples)``.
