@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .errors import UnsupportedError
-from .kernels.jit import call_linear, call_prox, kernel
-from .kernels.rows import adjoint, columns, evaluate
+from .kernels.jit import Term, call_linear, call_prox, call_scalar, kernel
+from .kernels.rows import adjoint, columns, evaluate, weight_of
 
 if TYPE_CHECKING:
     from .problem import Problem, Terms
@@ -29,7 +29,7 @@ _INSIDE = 1.0 - 1e-12
 """A scaled point stays this far short of the border, where rounding could cross it."""
 
 _NO_GAP = 1e-12
-"""Times the loss at x = 0: what counts as no gap at all."""
+"""Times the objective at the start: what counts as no gap at all."""
 
 _NO_STEP = 1e-12
 """The prox of a conjugate with hardly any step is the projection onto its domain."""
@@ -37,6 +37,7 @@ _NO_STEP = 1e-12
 _MOST_FREE = 64
 """Coordinates without a penalty that are settled before certifying."""
 
+_LEAST_STEP = 1e-6
 _SETTLING = 50
 _SETTLED = 1e-13
 """Newton steps for that, and the part of the sum of absolute slopes at which they end."""
@@ -56,7 +57,7 @@ class Certificate:
         Relative residual of the optimality conditions, for problems without a finite dual value; NaN elsewhere.
     met : str or None
         What met the tolerance: "relative gap", "residual", "gap" where the optimum is 0 (a gap of 1e-12 times the
-        loss at x = 0), or None.
+        objective at the start), or None.
     """
 
     primal: float
@@ -79,13 +80,13 @@ class Certificate:
     def judged(self, tol: float, start: float = 0.0) -> "Certificate":
         """The same, with what meets `tol`: the relative gap if it is finite, the residual otherwise.
 
-        `start` is the loss at x = 0, beside which an optimum may be as good as 0.
+        `start` is the objective that the run began with, beside which an optimum may be as good as 0.
         """
         met = None
         if self.rel_gap <= tol:
             met = "relative gap"
         elif math.isfinite(self.rel_gap):
-            met = "gap" if tol > 0.0 and self.gap <= _NO_GAP * start else None
+            met = "gap" if tol > 0.0 and self.gap <= _NO_GAP * start < math.inf else None
         elif self.residual <= tol:
             met = "residual"
         return Certificate(self.primal, self.dual, self.residual, met)
@@ -203,28 +204,24 @@ def _settled(problem: "Problem", seen: Evaluation, y: np.ndarray) -> tuple[np.nd
     A = np.empty((n, count))
     columns(rows, np.where(free, np.cumsum(free) - 1, -1), A)
     pull = problem.F.adjoint(y)[free]
-    w = weights if weights.size else np.ones(n)
-
-    def slope(t: np.ndarray) -> np.ndarray:
-        return A.T @ (w * problem.loss.derivative(t, labels)) / n + pull
-
     t = seen.margins
-    force = slope(t)
-    # What the sum would be if nothing cancelled: rounding is a part of this.
-    scale = float(np.linalg.norm(np.abs(A).T @ (w * np.abs(problem.loss.derivative(t, labels))))) / n
+    force, size, H = np.empty(count), np.empty(count), np.empty((count, count))
+    pulls(A, labels, weights, problem.loss.derivative_term, t, force, size, H)
     for _ in range(_SETTLING):
-        if np.linalg.norm(force) <= _SETTLED * scale:
+        remains = float(np.linalg.norm(force + pull))
+        # Rounding is a part of what the sums would be if nothing cancelled.
+        if remains <= _SETTLED * float(np.linalg.norm(size)):
             break
-        h = 1e-5 * np.maximum(1.0, np.abs(t))
-        bend = (problem.loss.derivative(t + h, labels) - problem.loss.derivative(t - h, labels)) / (2.0 * h)
-        H = (A.T * (w * bend)) @ A / n
-        move = A @ np.linalg.lstsq(H, -force, rcond=None)[0]
+        move = A @ np.linalg.lstsq(H, -(force + pull), rcond=None)[0]
         step = 1.0
-        while np.linalg.norm(ahead := slope(t + step * move)) > np.linalg.norm(force) and step > 1e-6:
+        while step > _LEAST_STEP:
+            pulls(A, labels, weights, problem.loss.derivative_term, t + step * move, force, size, H)
+            if np.linalg.norm(force + pull) < remains:
+                break
             step *= 0.5
-        if step <= 1e-6:
+        else:
             break
-        t, force = t + step * move, ahead
+        t = t + step * move
     slopes, gradient = problem.loss.derivative(t, labels), np.empty(problem.n_coordinates)
     adjoint(rows, weights, slopes, gradient)
     return slopes, gradient
@@ -246,6 +243,36 @@ def _balanced(problem: "Problem", slopes: np.ndarray) -> tuple[np.ndarray, np.nd
     if problem.bias:
         gradient[-1] = 0.0  # up to rounding
     return slopes, gradient
+
+
+@kernel
+def pulls(
+    A: np.ndarray,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    derivative: Term,
+    margins: np.ndarray,
+    force: np.ndarray,
+    size: np.ndarray,
+    H: np.ndarray,
+) -> None:
+    """Means of w phi' a, of its absolute value, and of w phi'' a a^T, phi'' by central differences."""
+    n, count = A.shape
+    force[:] = 0.0
+    size[:] = 0.0
+    H[:] = 0.0
+    for i in range(n):
+        t = margins[i]
+        h = 1e-5 * max(1.0, abs(t))
+        w = weight_of(weights, i) / n
+        slope = w * call_scalar(derivative, t, labels[i])
+        rise = call_scalar(derivative, t + h, labels[i]) - call_scalar(derivative, t - h, labels[i])
+        bend = w * rise / (2.0 * h)
+        for k in range(count):
+            force[k] += slope * A[i, k]
+            size[k] += abs(slope * A[i, k])
+            for j in range(count):
+                H[k, j] += bend * A[i, k] * A[i, j]
 
 
 def _polish(problem: "Problem", y: np.ndarray, gradient: np.ndarray) -> None:

@@ -213,11 +213,6 @@ class Problem:
         return self.r1.strong_convexity
 
     @cached_property
-    def loss_at_zero(self) -> float:
-        """Mean loss at x = 0."""
-        return self.loss_value(np.zeros(self.n_coordinates))
-
-    @cached_property
     def merged(self) -> Penalty | None:
         """r1 + r2(F .) as one proximable penalty: where there is no r2, and for two l1 norms along a chain."""
         if isinstance(self.r2, penalties.Zero):

@@ -68,12 +68,12 @@ def _solver(solver: Solver, console: Console) -> None:
 
 
 def _documentation(solver: type[Solver]) -> str:
-    """The docstring, with the parameters of the class above if it lists none of its own."""
+    """The docstring, with the parameters of the class above, if any, where it lists none of its own."""
     texts = [inspect.cleandoc(base.__doc__ or "") for base in solver.__mro__]
     heading = "Parameters\n----------\n"
-    if heading in texts[0]:
+    listed = next((text for text in texts if heading in text), texts[0])
+    if listed is texts[0]:
         return texts[0]
-    listed = next(text for text in texts if heading in text)
     return f"{texts[0]}\n\n{listed[listed.index(heading) :]}"
 
 

@@ -228,6 +228,7 @@ class _Recorder:
         self.certificate: Certificate | None = None
         self._certified_at = -1
         self._solved: Solution | None = None
+        self._seen: Evaluation | None = None
 
     def next_certificate(self, state: State) -> float:
         """Rows at which the next certificate is due; the state knows, so that a resumed run keeps to the schedule."""
@@ -244,10 +245,7 @@ class _Recorder:
     def check(self, state: State, callback: Callable[[Progress], Any] | None) -> Status | None:
         """Certify, on the clock and in the count of rows; tell the solver, and say so if the run should stop here."""
         with self._clock.running():
-            seen = self._solver.seen(state)
-            if seen is None:
-                seen = look(self._problem, self._solution(state).x)
-                state.rows += self._problem.block.labels.size
+            seen = self._examined(state)
             certificate = self._certified(state, seen)
             self._solver.adapt(self._problem, state, certificate, seen, self._tol)
         state.numbers["certify_at"] = state.rows + max(self._problem.block.labels.size, _PATIENCE * state.rows)
@@ -262,7 +260,10 @@ class _Recorder:
         self.rows.append(state.rows)
         self.iterations.append(state.iterations)
         self.seconds.append(self._clock.total)
-        self.objective.append(self._evaluate(solution, self._solver.seen(state)))
+        if self._tol is not None and state.rows >= self.next_certificate(state):
+            with self._clock.running():
+                self._examined(state)  # as the certificate that comes next asks for
+        self.objective.append(self._evaluate(solution, self._seen or self._solver.seen(state)))
         with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
             self.violation.append(float(np.linalg.norm(self._problem.F.forward(solution.x) - solution.z)))
         self._guard(state)
@@ -284,7 +285,7 @@ class _Recorder:
     def result(self, state: State, status: Status) -> Result:
         """The account of the run."""
         if not isinstance(self._problem.source, Stream):
-            certificate = self._certified(state, self._solver.seen(state))
+            certificate = self._certified(state, self._seen or self._solver.seen(state))
             if self._tol is not None and certificate.met is not None:
                 status = Status.TOLERANCE
         history = History(
@@ -314,9 +315,18 @@ class _Recorder:
             self._solved = self._solver.solution(self._problem, state)
         return self._solved
 
+    def _examined(self, state: State) -> Evaluation:
+        """What the data say at this point: known to the solver, or read once."""
+        if self._seen is None:
+            self._seen = self._solver.seen(state)
+        if self._seen is None:
+            self._seen = look(self._problem, self._solution(state).x)
+            state.rows += self._problem.block.labels.size
+        return self._seen
+
     def forget(self) -> None:
         """The state has moved."""
-        self._solved = None
+        self._solved = self._seen = None
 
     def _certified(self, state: State, seen: Evaluation | None) -> Certificate:
         """Certificate at this point, with the best lower bound of the run; made once for each step."""
@@ -324,7 +334,7 @@ class _Recorder:
             best = -math.inf if self.certificate is None else self.certificate.dual
             x, _, _, dual, slopes = self._solution(state)
             certificate = certify(self._problem, x, dual, best, seen, slopes)
-            self.certificate = certificate.judged(self._tol or 0.0, self._problem.loss_at_zero)
+            self.certificate = certificate.judged(self._tol or 0.0, self.objective[0])
             self._certified_at = state.iterations
         return self.certificate
 

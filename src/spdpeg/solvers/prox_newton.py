@@ -155,8 +155,8 @@ class ProxNewton(Solver):
         _, labels, weights = problem.block
         bends = np.empty(labels.size)
         second_derivatives(problem.loss.derivative_term, v["margins"], labels, weights, 0.0, bends)
-        if bends.mean() < _FIRST_FLOOR * problem.loss.curvature:
-            state.numbers["floor"] = 1.0  # the loss is flat here
+        if 2 * np.count_nonzero(bends) < labels.size:
+            state.numbers["floor"] = 1.0  # most rows lie on straight lines of the loss
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers

@@ -175,8 +175,10 @@ class VRSPDPEG(Solver):
 
     def default_batch(self, problem: Problem) -> int:
         n = problem.block.labels.size
+        if self._newton_at_once(problem):
+            return 1
         wanted = _dense_flops(problem) / _row_flops(problem)
-        if wanted > 1.0 and not self._newton_at_once(problem):
+        if wanted > 1.0:
             # Larger batches than this no longer lengthen the step.
             L = problem.loss.curvature * problem.rough_norm(np.ones(problem.n_coordinates))
             wanted = min(wanted, 2.0 * problem.lipschitz_max / L if L > 0.0 else 1.0)
@@ -185,16 +187,20 @@ class VRSPDPEG(Solver):
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        if self._newton_at_once(problem):
+            # A stochastic pass before would gain nothing, and make the outcome depend on an order of the rows.
+            numbers, newton = self._newton.start(problem, 1, x0)
+            vectors = {ours: newton[theirs] for theirs, ours in _NEWTON_VECTORS.items()}
+            return numbers | {"stage": _NEWTON}, vectors | {"y": np.zeros(problem.F.n_outputs)}
         n = problem.block.labels.size
         numbers, warm = SGADM().start(problem, batch_size, x0)
         vectors = {ours: warm[theirs] for ours, theirs in _SHARED.items()}
         vectors |= {"table": np.zeros(n), "mean": np.zeros(x0.size)}
         scheme = self._scheme(problem, batch_size)
-        at_once = self._newton_at_once(problem)
-        importance = not at_once and self._importance(problem)
-        every = 1 if at_once or scheme in ("extragradient", "pd3o") else self._dual_every(problem, batch_size)
-        metric = np.ones(x0.size) if at_once else _metric(problem, scheme)
-        vectors["curvature"] = _curvature(problem, metric, batch_size, importance, at_once) / metric
+        importance = self._importance(problem)
+        every = 1 if scheme in ("extragradient", "pd3o") else self._dual_every(problem, batch_size)
+        metric = _metric(problem, scheme)
+        vectors["curvature"] = _curvature(problem, metric, batch_size, importance) / metric
         vectors["tau"], vectors["sigma"] = step_sizes(problem, vectors["curvature"], scheme, 1.0)
         vectors["sigma"] /= every
         if importance:
@@ -204,21 +210,20 @@ class VRSPDPEG(Solver):
         vectors["anchor"] = x0.copy() if every > 1 else np.zeros(0)
         # The noise of the first pass would spoil a start that somebody chose.
         first = 0 if np.any(x0) else -(-n // batch_size)
-        # Newton's steps gain nothing by it, and so depend on the objective alone, not on an order of the rows.
-        stage = _NEWTON if at_once else _WARM
-        numbers |= {"stage": stage, "done": 0.0, "until": float(first), "uniform": float(first), "epochs": 0.0}
+        numbers |= {"stage": _WARM, "done": 0.0, "until": float(first), "uniform": float(first), "epochs": 0.0}
         numbers |= {"merged": float(scheme == "chain-prox"), "dual_every": float(every)}
         numbers |= {"waiting": 0.0, "balance": 1.0, "last_gap": math.inf, "gap_at": 0.0}
         lengths = np.asarray(abs(problem.F.matrix()).sum(axis=1))
         numbers["reach"] = float(np.median(lengths)) if lengths.size else 0.0
         if fits(problem) and self.finish != "none":
-            newton, more = self._newton.start(problem, 1, x0)
-            numbers |= {name: newton[name] for name in ("stride", "accuracy", "floor", "stiffness", "loss", "value")}
-            vectors |= {ours: more[theirs] for theirs, ours in _NEWTON_VECTORS.items() if ours not in vectors}
+            constants, newton = self._newton.start(problem, 1, x0)
+            numbers |= {name: constants[name] for name in ("stride", "accuracy", "floor", "stiffness", "loss", "value")}
+            vectors |= {ours: newton[theirs] for theirs, ours in _NEWTON_VECTORS.items() if ours not in vectors}
         return numbers, vectors
 
     def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
-        vectors["y"][:] = vectors["y_bar"][:] = y
+        for name in {"y", "y_bar"} & vectors.keys():
+            vectors[name][:] = y
         if "newton_y" in vectors:
             self._newton.set_dual(problem, {"y": vectors["newton_y"]}, y)
 
@@ -459,7 +464,7 @@ def step_sizes(problem: Problem, curvature: np.ndarray, scheme: str, balance: fl
     return tau, sigma
 
 
-def _curvature(problem: Problem, metric: np.ndarray, batch_size: int, importance: bool, rough: bool) -> float:
+def _curvature(problem: Problem, metric: np.ndarray, batch_size: int, importance: bool) -> float:
     """Twice the expected smoothness of a batch in the metric."""
     rows, labels, weights = problem.block
     n = labels.size
@@ -468,7 +473,7 @@ def _curvature(problem: Problem, metric: np.ndarray, batch_size: int, importance
     largest = float(squares.mean() if importance else squares.max())
     share = n * (batch_size - 1) / (batch_size * (n - 1)) if n > 1 else 0.0
     if share > 0.0:
-        mean = float(squares.mean()) if rough else min(problem.rough_norm(metric), float(squares.mean()))
+        mean = min(problem.rough_norm(metric), float(squares.mean()))
         largest = share * mean + (1.0 - share) * largest
     return _CURVATURE * problem.loss.curvature * largest or problem.strong_convexity or 1.0
 
