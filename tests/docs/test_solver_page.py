@@ -69,7 +69,7 @@ def test_memory_is_that_of_the_state(name, problem, monkeypatch):
     stated = sum(
         int(count or 1) * sizes[unit] for count, unit in re.findall(r"(?:(\d+) )?(d\^2|[dlN])(?![\w^])", formula)
     )
-    options = {"sampling": "independent"} if name == "vr-spdpeg" else {}
+    options = {"sampling": "independent", "dual_every": 1} if name == "vr-spdpeg" else {}
     _, vectors = REGISTRY[name](**options).start(problem, 1, np.zeros(11))
     held = sum(vector.size for vector in vectors.values())
     assert 0 <= held - stated <= 2  # two numbers of spdhg-cers that are no vector
