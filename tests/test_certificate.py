@@ -303,14 +303,14 @@ class TestVerdict:
         problem = make_instance("Logistic", "L1", "L1", "chain").problem()
         seen = []
         bounds = []
-        for passes in range(1, 6):
+        for passes in range(1, 20):
             result = spdpeg.solve(problem, "spdpeg", tol=1e-12, max_passes=passes, record_every=1)
             assert result.certificate is not None
             bounds.append(result.certificate.dual)
             seen.append(problem.certificate(result.x, result.dual).dual)
-        start = problem.certificate(np.zeros(D), np.zeros(problem.F.n_outputs)).dual
-        np.testing.assert_allclose(bounds, np.maximum.accumulate([start, *seen])[1:], rtol=1e-14)
-        assert len(set(bounds)) > 1
+        better = np.array(bounds) - np.array(seen)
+        assert np.all(better >= -1e-14)
+        assert np.count_nonzero(better > 1e-6) > 1  # from a certificate before the last
 
 
 class TestRefusals:

@@ -157,7 +157,7 @@ def test_small_problems_depend_on_the_objective_alone() -> None:
 class TestStages:
     def test_newton_when_the_run_stalls(self, shape: str) -> None:
         problem = slow_problem(SHAPES[shape])
-        seen = [stage(spdpeg.solve(problem, "vr-spdpeg", tol=TOL, max_passes=passes)) for passes in (0.5, 4, 20)]
+        seen = [stage(spdpeg.solve(problem, "vr-spdpeg", tol=TOL, max_passes=passes)) for passes in (0.5, 3, 20)]
         assert seen == [WARM, REDUCED, NEWTON]
         result = spdpeg.solve(problem, tol=TOL)
         alone = spdpeg.solve(problem, "vr-spdpeg", tol=TOL, finish="none")

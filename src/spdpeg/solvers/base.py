@@ -85,6 +85,10 @@ class Solver(Parameterized):
         """What the method knows of the loss at its solution, which makes a certificate free of reads."""
         return None
 
+    def promising(self, state: State, tol: float) -> bool:
+        """Whether the point may meet a tolerance, as far as the method can tell without a certificate."""
+        return True
+
     def adapt(
         self, problem: Problem, state: State, certificate: Certificate, seen: Evaluation, tol: float | None
     ) -> None:

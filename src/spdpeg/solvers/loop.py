@@ -162,7 +162,7 @@ def run(
             pace = (clock.total - before) / portion.steps
             slice_steps = min(4 * slice_steps, max(1.0, _SLICE_SECONDS / max(pace, 1e-9)))
             _require_finite(solver, state)
-            if state.rows >= next_record:
+            if state.rows >= next_record or (tol is not None and not solver.promising(state, tol)):
                 status = recorder.record(state, callback)
     source.close()
     if recorder.iterations[-1] != state.iterations:
@@ -234,10 +234,15 @@ class _Recorder:
         """Rows at which the next certificate is due; the state knows, so that a resumed run keeps to the schedule."""
         if self._tol is None and not self._solver.watches(state):
             return math.inf
-        return state.numbers.setdefault("certify_at", 0.0 if self._tol is not None else float(state.rows))
+        first = float(state.rows)
+        if self._tol is not None and not np.any(state.vectors["x"]):
+            first += self._problem.block.labels.size + 1  # nobody starts at 0 in the hope that it is the solution
+        return state.numbers.setdefault("certify_at", first)
 
     def certificate_due(self, state: State) -> bool:
-        """Whether it is time for a certificate; always where it needs no read of its own."""
+        """Whether it is time for a certificate; always where it needs no read of its own and may be the last."""
+        if self._tol is not None and not self._solver.promising(state, self._tol):
+            return False
         return state.rows >= self.next_certificate(state) or (
             self._tol is not None and self._solver.seen(state) is not None and state.iterations > self.iterations[-1]
         )
@@ -260,7 +265,7 @@ class _Recorder:
         self.rows.append(state.rows)
         self.iterations.append(state.iterations)
         self.seconds.append(self._clock.total)
-        if self._tol is not None and state.rows >= self.next_certificate(state):
+        if self._tol is not None and self.certificate_due(state):
             with self._clock.running():
                 self._examined(state)  # as the certificate that comes next asks for
         self.objective.append(self._evaluate(solution, self._seen or self._solver.seen(state)))

@@ -101,7 +101,7 @@ class TallModel:
         self._problem = problem
         self._terms = Stacked(form.K, form.penalty).terms(problem)
         self._K = K = form.K.matrix()
-        self._gram = (K.T @ K).toarray()
+        self._gram = np.eye(K.shape[1]) if isinstance(form.K, Identity) else (K.T @ K).toarray()
         self._weights = l1_weights(form.penalty, K.shape[0]) if K.shape[0] * K.shape[1] <= _ENTRIES_AT_ONCE else None
         rows, labels, _ = problem.block
         d = problem.n_coordinates

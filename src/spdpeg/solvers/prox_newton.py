@@ -51,6 +51,8 @@ _MOST_HALVINGS = 15
 _FIRST_FLOOR = 1e-3
 """Least curvature of a row, relative to the most that the loss has, after a step that had to be cut short."""
 _MOST_FACE_STEPS = 20
+_LARGE_DROP = 1e-3
+"""A step that lowers the objective by more than this part of it is hardly the last one."""
 
 
 Model = TallModel | WideModel | SparseModel
@@ -130,7 +132,7 @@ class ProxNewton(Solver):
         vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n), "gradient": np.zeros(d)}
         stride = max(1, n // int(self.rows or _ROWS_PER_FEATURE * d))
         numbers = {"stride": float(stride), "accuracy": _FIRST_ACCURACY, "floor": 0.0}
-        numbers |= {"stiffness": math.nan, "loss": math.nan, "value": math.nan}
+        numbers |= {"stiffness": math.nan, "loss": math.nan, "value": math.nan, "drop": 0.0}
         return {**numbers, **StepRule(base=1.0).to_numbers()}, vectors
 
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
@@ -162,6 +164,7 @@ class ProxNewton(Solver):
         v, numbers = state.vectors, state.numbers
         n, d = block.labels.size, problem.n_coordinates
         form, model = self._parts(problem)
+        before_step = numbers["value"]
         stride = int(numbers["stride"])
         floor = numbers["floor"] * problem.loss.curvature
         reads = model.move(v["margins"], floor, stride, state.iterations % stride, numbers["stiffness"])
@@ -194,6 +197,8 @@ class ProxNewton(Solver):
             v["y"][:], v["z"][:] = before  # a model without a minimiser has carried them far away
         if isinstance(model, WideModel) and problem.merged is not None and problem.F.n_outputs > 0:
             reads += n * self._face_steps(problem, state)
+        drop = before_step - numbers["value"]
+        numbers["drop"] = drop / abs(numbers["value"]) if 0.0 < drop < math.inf and numbers["value"] else 0.0
         numbers["accuracy"] = max(_LAST_ACCURACY, 0.1 * numbers["accuracy"])
         numbers["stiffness"] = model.stiffness
         return reads - order.size
@@ -226,6 +231,10 @@ class ProxNewton(Solver):
             v["x"][:], v["margins"][:], v["gradient"][:] = x_new, margins, gradient
             numbers["loss"], numbers["value"] = loss, value
         return _MOST_FACE_STEPS
+
+    def promising(self, state: State, tol: float) -> bool:
+        # Each step about squares the distance that is left, in the end.
+        return state.numbers["drop"] <= max(math.sqrt(tol), _LARGE_DROP)
 
     def seen(self, state: State) -> Evaluation | None:
         if math.isnan(state.numbers["value"]):

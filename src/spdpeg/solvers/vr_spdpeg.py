@@ -95,6 +95,9 @@ _NEWTON_VECTORS = {"x": "x", "y": "newton_y", "z": "newton_z", "margins": "table
 """What Newton's steps call them, and our vectors: the table of slopes makes room for the margins."""
 
 
+_NEWTON_NUMBERS = ("stride", "accuracy", "floor", "stiffness", "loss", "value", "drop")
+
+
 class VRSPDPEG(Solver):
     """A pass of plain stochastic steps (SGADM) to start with, then variance-reduced ones; the last iterate.
 
@@ -217,7 +220,7 @@ class VRSPDPEG(Solver):
         numbers["reach"] = float(np.median(lengths)) if lengths.size else 0.0
         if fits(problem) and self.finish != "none":
             constants, newton = self._newton.start(problem, 1, x0)
-            numbers |= {name: constants[name] for name in ("stride", "accuracy", "floor", "stiffness", "loss", "value")}
+            numbers |= {name: constants[name] for name in _NEWTON_NUMBERS}
             vectors |= {ours: newton[theirs] for theirs, ours in _NEWTON_VECTORS.items() if ours not in vectors}
         return numbers, vectors
 
@@ -309,6 +312,9 @@ class VRSPDPEG(Solver):
 
     def seen(self, state: State) -> Evaluation | None:
         return self._newton.seen(_newton_part(state)) if state.numbers["stage"] == _NEWTON else None
+
+    def promising(self, state: State, tol: float) -> bool:
+        return state.numbers["stage"] != _NEWTON or self._newton.promising(_newton_part(state), tol)
 
     def watches(self, state: State) -> bool:
         return "newton_y" in state.vectors and state.numbers["stage"] == _REDUCED
