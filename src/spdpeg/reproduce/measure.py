@@ -9,7 +9,9 @@ import numpy as np
 
 from .. import DivergedError, Problem, Result, Status, UnsupportedError, solve
 from ..kernels.rows import margins
-from ..solvers.loop import Budget, Progress, run
+from ..solvers.budgets import Budget
+from ..solvers.loop import run
+from ..solvers.records import Progress
 from ..solvers.registry import resolve
 from .methods import Method
 from .protocol import FOLDS, Study

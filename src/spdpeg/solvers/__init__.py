@@ -15,8 +15,10 @@ from ..result import Result
 from ..state import State
 from . import bounds, feed
 from .base import Solver
+from .budgets import Budget
 from .linear_program import pays
-from .loop import Budget, Progress, run
+from .loop import run
+from .records import Progress
 from .registry import REGISTRY, resolve
 
 _FEW_PASSES, _MANY_PASSES = 5, 1000

@@ -13,23 +13,20 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from ..data import Block
-from ..kernels.jit import Term, as_reals, call_linear, call_prox, call_scalar, inner, kernel
-from ..kernels.rows import Rows, add_row, count, weight_of
+from ..kernels.jit import as_reals
+from ..kernels.rows import Rows
 from ..operators import Identity, Matrix, Operator, Stack
 from ..penalties import L1, Penalty, SeparableSum, Zero
-from ..problem import Problem, Terms
+from ..problem import Problem
 from . import interior_point
+from .newton_kernels import REBALANCE, RELAXATION, add_curvature, model_steps, second_derivatives
 from .stacking import Stacked, l1_weights
 
-_RELAXATION = 1.7
 _MOST_INNER = 2000
 _MOST_WIDE_INNER = 200
 _DENSE_SHARE = 0.3
 """Part of the entries from which on the curvature is left to dense linear algebra, in pieces of"""
 _ENTRIES_AT_ONCE = 4_000_000
-_REBALANCE = 20
-"""Steps after which rho may change."""
 _FINEST = 1e-12
 """Accuracy that interior points aim at most."""
 _FEW_ENTRIES = 3
@@ -154,7 +151,7 @@ class TallModel:
         d, m = right.size, split.y.size
         work = [np.empty(m), np.empty(m), np.empty(m), np.empty(d), np.empty(d)]
         point, residuals = x.copy(), np.empty(2)
-        for _ in range(_MOST_INNER // _REBALANCE):
+        for _ in range(_MOST_INNER // REBALANCE):
             model_steps(
                 self._inverse, right, self._rho, accuracy, self._terms, point, split.y, split.z, *work, residuals
             )
@@ -245,14 +242,14 @@ class WideModel:
             ahead -= self._back @ (half * scipy.linalg.cho_solve(self._factor, half * (self._A @ ahead)))
             ahead /= rho
             Kx = K.forward(ahead)
-            image = _RELAXATION * Kx + (1.0 - _RELAXATION) * z
+            image = RELAXATION * Kx + (1.0 - RELAXATION) * z
             y_next = penalty.dual_prox(y + rho * image, rho)
             z_next = image + (y - y_next) / rho
             apart, moved = float(np.linalg.norm(Kx - z_next)), float(np.linalg.norm(z_next - z))
             y[:], z[:] = y_next, z_next
             if apart + moved <= accuracy * float(np.linalg.norm(z)):
                 break
-            if step % _REBALANCE == 0 and not 0.2 * moved < apart < 5.0 * moved:
+            if step % REBALANCE == 0 and not 0.2 * moved < apart < 5.0 * moved:
                 self._choose(rho * (3.0 if apart > moved else 1.0 / 3.0))
         return ahead
 
@@ -329,103 +326,3 @@ def _symmetric(lower: np.ndarray) -> np.ndarray:
     """The matrix of which only the lower triangle is filled."""
     whole = np.tril(lower, -1)
     return np.ascontiguousarray(whole + whole.T + np.diag(lower.diagonal()))
-
-
-@inner
-def bend_of(derivative: Term, margin: float, label: float, floor: float) -> float:
-    """phi'' by central differences, at least `floor`: the model needs no more."""
-    h = 1e-6 * max(1.0, abs(margin))
-    rise = call_scalar(derivative, margin + h, label) - call_scalar(derivative, margin - h, label)
-    return max(rise / (2.0 * h), floor)
-
-
-@kernel
-def second_derivatives(
-    derivative: Term, margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, floor: float, out: np.ndarray
-) -> None:
-    """out_i = w_i phi''(margin_i)."""
-    for i in range(out.size):
-        out[i] = weight_of(weights, i) * bend_of(derivative, margins[i], labels[i], floor)
-
-
-@kernel
-def add_curvature(
-    block: Block, derivative: Term, margins: np.ndarray, floor: float, stride: int, first: int, out: np.ndarray
-) -> int:
-    """Lower triangle of out += sum of w phi''(margin) a a^T over every `stride`-th row; the number of those rows."""
-    used = 0
-    for i in range(first, count(block.rows), stride):
-        used += 1
-        bend = bend_of(derivative, margins[i], block.labels[i], floor)
-        add_outer(block.rows, i, weight_of(block.weights, i) * bend, out)
-    return used
-
-
-@inner
-def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
-    """Lower triangle of out += factor a_i a_i^T for a sparse row, whose columns may be in any order."""
-    start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
-    for p in range(start, stop):
-        scaled = factor * rows.values[p]
-        row_of_out = np.uint64(rows.indices[p])
-        for q in range(start, stop):
-            column = np.uint64(rows.indices[q])
-            if column <= row_of_out:
-                out[row_of_out, column] += scaled * rows.values[q]
-    if rows.bias != 0.0:
-        add_row(rows, i, factor * rows.bias, out[rows.width])
-
-
-@kernel
-def model_steps(
-    inverse: np.ndarray,
-    right: np.ndarray,
-    rho: float,
-    accuracy: float,
-    stack: Terms,
-    x: np.ndarray,
-    y: np.ndarray,
-    z: np.ndarray,
-    y_next: np.ndarray,
-    ahead: np.ndarray,
-    image: np.ndarray,
-    back: np.ndarray,
-    total_right: np.ndarray,
-    residuals: np.ndarray,
-) -> None:
-    """Relaxed ADMM on the model, up to the next chance to change rho or until K x, z and z before agree to `accuracy`.
-
-    residuals = (|K x - z|, |z - z before|) of the last step.
-
-    x = inverse (right + K^T (rho z - y)),  y <- prox_{rho psi*}(y + rho v),  z <- v + (y before - y) / rho,
-    v = 1.7 K x - 0.7 z
-    """
-    for _ in range(_REBALANCE):
-        for e in range(y.size):
-            ahead[e] = rho * z[e] - y[e]
-        call_linear(stack.adjoint, ahead, back)
-        for j in range(x.size):
-            total_right[j] = right[j] + back[j]
-        for j in range(x.size):
-            total = 0.0
-            for k in range(x.size):
-                total += inverse[j, k] * total_right[k]
-            x[j] = total
-        call_linear(stack.forward, x, image)
-        for e in range(y.size):
-            ahead[e] = y[e] + rho * (_RELAXATION * image[e] + (1.0 - _RELAXATION) * z[e])
-        call_prox(stack.dual_prox2, ahead, rho, y_next)
-        apart = 0.0
-        moved = 0.0
-        size = 0.0
-        for e in range(y.size):
-            after = (ahead[e] - y_next[e]) / rho
-            apart += (image[e] - after) ** 2
-            moved += (after - z[e]) ** 2
-            size += after**2
-            z[e] = after
-        for e in range(y.size):
-            y[e] = y_next[e]
-        residuals[0], residuals[1] = math.sqrt(apart), math.sqrt(moved)
-        if residuals[0] + residuals[1] <= accuracy * math.sqrt(size):
-            return

@@ -18,6 +18,7 @@ from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
 from .chain_face import face_step
+from .newton_kernels import second_derivatives
 from .newton_model import (
     Form,
     SparseModel,
@@ -26,7 +27,6 @@ from .newton_model import (
     WideModel,
     data_matrix,
     is_sparse,
-    second_derivatives,
     splitting,
 )
 from .steps import StepRule

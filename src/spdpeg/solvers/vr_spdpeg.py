@@ -14,9 +14,8 @@ import numpy as np
 from ..certificate import Certificate, Evaluation
 from ..data import Block
 from ..errors import InputError, UnsupportedError
-from ..kernels.rows import column_squares, scaled_squares, snapshot
+from ..kernels.rows import scaled_squares, snapshot
 from ..operators import Empty
-from ..penalties import L1
 from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
@@ -26,6 +25,7 @@ from .prox_newton import ProxNewton, fits, newton_flops
 from .sampling import Independent
 from .sgadm import SGADM
 from .variance_reduced import Steps, condat_vu_steps, extragradient_steps, pd3o_steps
+from .vr_choices import batch_curvature, data_metric, dense_flops, merged_flops, row_flops, step_sizes
 
 ESTIMATORS = ("saga", "l-svrg", "svrg")
 SCHEMES = ("auto", "condat-vu", "extragradient", "pd3o", "chain-prox")
@@ -42,23 +42,11 @@ _NEWTON_STEPS, _REDUCED_PASSES = 6.0, 60.0
 _SMALL = 2e8
 """Flops, some tenths of a second, below which Newton's steps are taken whatever the rest would cost."""
 
-_PROX_FLOPS = 60.0
-"""Of the exact prox along a chain, for each coordinate."""
-
 _FEWER_PASSES = 0.5
 """Part of the passes that remains if there is no dual variable to wait for."""
 
-_CURVATURE = 2.0
-"""The primal step is 1 over this many times the batch's Lipschitz constant; theory asks for 8."""
-
-_DUAL_SHARE = 0.25
-"""Part of that curvature that the coupling with F adds to it on average."""
-
 _UNEVEN = 1.3
 """Ratio of the longest to the mean row, in squares, from which on rows are drawn by length."""
-
-_MILD = 4.0
-"""Ratio of mean squares up to which columns count as equally scaled."""
 
 _FAR = 16.0
 """Times that the dual lags behind before its steps are made longer, and"""
@@ -180,7 +168,7 @@ class VRSPDPEG(Solver):
         n = problem.block.labels.size
         if self._newton_at_once(problem):
             return 1
-        wanted = _dense_flops(problem) / _row_flops(problem)
+        wanted = dense_flops(problem) / row_flops(problem)
         if wanted > 1.0:
             # Larger batches than this no longer lengthen the step.
             L = problem.loss.curvature * problem.rough_norm(np.ones(problem.n_coordinates))
@@ -202,8 +190,8 @@ class VRSPDPEG(Solver):
         scheme = self._scheme(problem, batch_size)
         importance = self._importance(problem)
         every = 1 if scheme in ("extragradient", "pd3o") else self._dual_every(problem, batch_size)
-        metric = _metric(problem, scheme)
-        vectors["curvature"] = _curvature(problem, metric, batch_size, importance) / metric
+        metric = data_metric(problem, scheme)
+        vectors["curvature"] = batch_curvature(problem, metric, batch_size, importance) / metric
         vectors["tau"], vectors["sigma"] = step_sizes(problem, vectors["curvature"], scheme, 1.0)
         vectors["sigma"] /= every
         if importance:
@@ -360,8 +348,8 @@ class VRSPDPEG(Solver):
     def _newton_pays(self, problem: Problem, state: State, passes: float) -> bool:
         """Whether a handful of Newton steps costs less than this many passes."""
         batch = int(state.parameters["batch_size"])
-        dense = _merged_flops(problem) if state.numbers["merged"] else _dense_flops(problem)
-        one_pass = problem.block.labels.size * (_row_flops(problem) + dense / batch)
+        dense = merged_flops(problem) if state.numbers["merged"] else dense_flops(problem)
+        one_pass = problem.block.labels.size * (row_flops(problem) + dense / batch)
         return _NEWTON_STEPS * newton_flops(problem) < passes * one_pass
 
     def _newton_at_once(self, problem: Problem) -> bool:
@@ -371,7 +359,7 @@ class VRSPDPEG(Solver):
         """
         if self.finish != "auto" or not fits(problem):
             return self.finish == "newton"
-        one_pass = 2.0 * problem.block.labels.size * _row_flops(problem)
+        one_pass = 2.0 * problem.block.labels.size * row_flops(problem)
         return _NEWTON_STEPS * newton_flops(problem) < max(_REDUCED_PASSES * one_pass, _SMALL)
 
     def _importance(self, problem: Problem) -> bool:
@@ -384,7 +372,7 @@ class VRSPDPEG(Solver):
         """So many primal steps that their cost exceeds that of the products with F."""
         if self.dual_every is not None:
             return self.dual_every
-        primal = batch * _row_flops(problem) + 10.0 * problem.n_coordinates
+        primal = batch * row_flops(problem) + 10.0 * problem.n_coordinates
         most = max(1, problem.block.labels.size // (20 * batch))
         return int(np.clip(4.0 * problem.F.matrix().nnz / primal, 1, most))
 
@@ -400,8 +388,8 @@ class VRSPDPEG(Solver):
             return self.scheme
         if problem.merged is None:
             return "condat-vu"
-        rows = _row_flops(problem)
-        with_dual, without = rows + _dense_flops(problem) / batch, rows + _merged_flops(problem) / batch
+        rows = row_flops(problem)
+        with_dual, without = rows + dense_flops(problem) / batch, rows + merged_flops(problem) / batch
         return "chain-prox" if problem.F.n_outputs == 0 or _FEWER_PASSES * without < with_dual else "condat-vu"
 
     def _epoch(self, state: State, n: int) -> float:
@@ -419,18 +407,6 @@ _KERNELS = {"pd3o": pd3o_steps, "extragradient": extragradient_steps}
 """Schemes other than Condat-Vu, which without a dual is the proximal gradient method."""
 
 
-def _row_flops(problem: Problem) -> float:
-    return 4.0 * max(1.0, problem.block.rows.values.size / problem.block.labels.size)
-
-
-def _dense_flops(problem: Problem) -> float:
-    return 10.0 * problem.n_coordinates + 8.0 * problem.F.n_outputs
-
-
-def _merged_flops(problem: Problem) -> float:
-    return (10.0 + (_PROX_FLOPS if problem.F.n_outputs else 0.0)) * problem.n_coordinates
-
-
 def _warm_part(state: State) -> State:
     """The state of the first pass, in vectors that the later steps use for other things."""
     vectors = {theirs: state.vectors[ours] for ours, theirs in _SHARED.items()}
@@ -441,63 +417,3 @@ def _newton_part(state: State) -> State:
     """The state of Newton's steps, in our vectors."""
     vectors = {theirs: state.vectors[ours] for theirs, ours in _NEWTON_VECTORS.items()}
     return State("prox-newton", {}, state.seed, iterations=state.iterations, numbers=state.numbers, vectors=vectors)
-
-
-def step_sizes(problem: Problem, curvature: np.ndarray, scheme: str, balance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Primal steps tau and dual steps sigma, from the curvature c_j of the loss along each coordinate.
-
-    tau_j = 1 / (c_j + s_j sum_e |F_ej|), sigma_e = 1 / sum_j |F_ej| / s_j, where s_j is in proportion to c_j and to
-    `balance`. Then |sigma^(1/2) F (1/tau - c)^(-1/2)| <= 1 (Pock, Chambolle: Diagonal preconditioning for first order
-    primal-dual algorithms, ICCV 2011). Uniform where a prox does not allow steps that differ.
-    """
-    merged = scheme == "chain-prox"
-    penalty = problem.merged if merged else problem.regularizer
-    assert penalty is not None
-    absolute = abs(problem.F.matrix())
-    columns = np.asarray(absolute.sum(axis=0), dtype=float).reshape(-1)
-    columns *= not merged
-    used = columns > 0.0
-    share = balance * _DUAL_SHARE * curvature / columns[used].mean() if used.any() else np.ones(columns.size)
-    tau = 1.0 / (curvature + share * columns)
-    reach = np.asarray(absolute @ (1.0 / share), dtype=float).reshape(-1)
-    sigma = 1.0 / np.where(reach > 0.0, reach, 1.0)
-    if scheme == "extragradient":
-        sigma *= 0.5
-    if penalty.scaled(tau) is None:
-        tau[:] = tau.min()
-    if not isinstance(problem.r2, L1):
-        sigma[:] = sigma.min(initial=1.0)
-    return tau, sigma
-
-
-def _curvature(problem: Problem, metric: np.ndarray, batch_size: int, importance: bool) -> float:
-    """Twice the expected smoothness of a batch in the metric."""
-    rows, labels, weights = problem.block
-    n = labels.size
-    squares = np.empty(n)
-    scaled_squares(rows, weights, metric, squares)
-    largest = float(squares.mean() if importance else squares.max())
-    share = n * (batch_size - 1) / (batch_size * (n - 1)) if n > 1 else 0.0
-    if share > 0.0:
-        mean = min(problem.rough_norm(metric), float(squares.mean()))
-        largest = share * mean + (1.0 - share) * largest
-    return _CURVATURE * problem.loss.curvature * largest or problem.strong_convexity or 1.0
-
-
-def _metric(problem: Problem, scheme: str) -> np.ndarray:
-    """1 / (mean square of each column), or its root, unless that makes single rows stand out; ones otherwise."""
-    even = np.ones(problem.n_coordinates)
-    penalty = problem.merged if scheme == "chain-prox" else problem.regularizer
-    assert penalty is not None
-    rows, labels, weights = problem.block
-    means = np.empty(problem.n_coordinates)
-    column_squares(rows, weights, means)
-    if means.max() <= _MILD * np.min(means[means > 0.0], initial=np.inf) or penalty.scaled(means) is None:
-        return even
-    squares = np.empty(labels.size)
-    for power in (1.0, 0.5):
-        metric = np.where(means > 0.0, means, 1.0) ** -power
-        scaled_squares(rows, weights, metric, squares)
-        if squares.max() / squares.mean() <= 2.0 * problem.statistics.max_square / problem.statistics.mean_square:
-            return metric
-    return even

@@ -1,0 +1,75 @@
+"""What a run may spend, and the clock it is measured with."""
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ..kernels import jit
+from ..problem import Problem
+from ..result import Status
+from ..state import State
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much may be spent in one call of `run`."""
+
+    passes: float | None
+    iterations: int | None
+    seconds: float | None
+
+
+class Clock:
+    """Seconds spent in the method itself: neither compiling nor recording."""
+
+    def __init__(self, before: float) -> None:
+        self.total = before
+        self.first_compile = jit.compile_seconds()
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        start, compiled = time.perf_counter(), jit.compile_seconds()
+        try:
+            yield
+        finally:
+            self.total += time.perf_counter() - start - (jit.compile_seconds() - compiled)
+
+    @property
+    def compile_seconds(self) -> float:
+        return jit.compile_seconds() - self.first_compile
+
+
+class Limits:
+    """Where the budgets of one call end."""
+
+    def __init__(self, problem: Problem, state: State, budget: Budget) -> None:
+        self._start = (state.rows, state.iterations, state.seconds)
+        rows = math.inf
+        if budget.passes is not None and problem.n_samples is not None:
+            rows = state.allowance = state.allowance + budget.passes * problem.n_samples
+        iterations = math.inf if budget.iterations is None else state.iterations + budget.iterations
+        seconds = math.inf if budget.seconds is None else state.seconds + budget.seconds
+        self._end = (rows, iterations, seconds)
+
+    def steps(self, state: State, rows_per_step: int) -> float:
+        """Steps that may still be done."""
+        rows = self._end[0] - state.rows
+        # inf // n is NaN, which min() would let hide the other budget.
+        steps = rows // rows_per_step if math.isfinite(rows) else math.inf
+        return min(steps, self._end[1] - state.iterations)
+
+    def reached(self, state: State, rows_per_step: int) -> Status | None:
+        """The budget that is used up, if any."""
+        if state.rows + rows_per_step > self._end[0]:
+            return Status.MAX_PASSES
+        if state.iterations >= self._end[1]:
+            return Status.MAX_ITERATIONS
+        return Status.MAX_SECONDS if state.seconds >= self._end[2] else None
+
+    def share(self, state: State) -> float:
+        """Of the budget that is used up."""
+        now = (state.rows, state.iterations, state.seconds)
+        used = zip(self._start, now, self._end, strict=True)
+        return min(1.0, max((at - start) / (end - start) if end > start else 1.0 for start, at, end in used))

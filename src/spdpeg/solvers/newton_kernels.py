@@ -1,0 +1,114 @@
+"""Compiled loops of the proximal Newton method: second derivatives, curvature, and ADMM on the model."""
+
+import math
+
+import numpy as np
+
+from ..data import Block
+from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
+from ..kernels.rows import Rows, add_row, count, weight_of
+from ..problem import Terms
+
+RELAXATION = 1.7
+REBALANCE = 20
+"""Steps after which rho may change."""
+
+
+@inner
+def bend_of(derivative: Term, margin: float, label: float, floor: float) -> float:
+    """phi'' by central differences, at least `floor`: the model needs no more."""
+    h = 1e-6 * max(1.0, abs(margin))
+    rise = call_scalar(derivative, margin + h, label) - call_scalar(derivative, margin - h, label)
+    return max(rise / (2.0 * h), floor)
+
+
+@kernel
+def second_derivatives(
+    derivative: Term, margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, floor: float, out: np.ndarray
+) -> None:
+    """out_i = w_i phi''(margin_i)."""
+    for i in range(out.size):
+        out[i] = weight_of(weights, i) * bend_of(derivative, margins[i], labels[i], floor)
+
+
+@kernel
+def add_curvature(
+    block: Block, derivative: Term, margins: np.ndarray, floor: float, stride: int, first: int, out: np.ndarray
+) -> int:
+    """Lower triangle of out += sum of w phi''(margin) a a^T over every `stride`-th row; the number of those rows."""
+    used = 0
+    for i in range(first, count(block.rows), stride):
+        used += 1
+        bend = bend_of(derivative, margins[i], block.labels[i], floor)
+        add_outer(block.rows, i, weight_of(block.weights, i) * bend, out)
+    return used
+
+
+@inner
+def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
+    """Lower triangle of out += factor a_i a_i^T for a sparse row, whose columns may be in any order."""
+    start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+    for p in range(start, stop):
+        scaled = factor * rows.values[p]
+        row_of_out = np.uint64(rows.indices[p])
+        for q in range(start, stop):
+            column = np.uint64(rows.indices[q])
+            if column <= row_of_out:
+                out[row_of_out, column] += scaled * rows.values[q]
+    if rows.bias != 0.0:
+        add_row(rows, i, factor * rows.bias, out[rows.width])
+
+
+@kernel
+def model_steps(
+    inverse: np.ndarray,
+    right: np.ndarray,
+    rho: float,
+    accuracy: float,
+    stack: Terms,
+    x: np.ndarray,
+    y: np.ndarray,
+    z: np.ndarray,
+    y_next: np.ndarray,
+    ahead: np.ndarray,
+    image: np.ndarray,
+    back: np.ndarray,
+    total_right: np.ndarray,
+    residuals: np.ndarray,
+) -> None:
+    """Relaxed ADMM on the model, up to the next chance to change rho or until K x, z and z before agree to `accuracy`.
+
+    residuals = (|K x - z|, |z - z before|) of the last step.
+
+    x = inverse (right + K^T (rho z - y)),  y <- prox_{rho psi*}(y + rho v),  z <- v + (y before - y) / rho,
+    v = 1.7 K x - 0.7 z
+    """
+    for _ in range(REBALANCE):
+        for e in range(y.size):
+            ahead[e] = rho * z[e] - y[e]
+        call_linear(stack.adjoint, ahead, back)
+        for j in range(x.size):
+            total_right[j] = right[j] + back[j]
+        for j in range(x.size):
+            total = 0.0
+            for k in range(x.size):
+                total += inverse[j, k] * total_right[k]
+            x[j] = total
+        call_linear(stack.forward, x, image)
+        for e in range(y.size):
+            ahead[e] = y[e] + rho * (RELAXATION * image[e] + (1.0 - RELAXATION) * z[e])
+        call_prox(stack.dual_prox2, ahead, rho, y_next)
+        apart = 0.0
+        moved = 0.0
+        size = 0.0
+        for e in range(y.size):
+            after = (ahead[e] - y_next[e]) / rho
+            apart += (image[e] - after) ** 2
+            moved += (after - z[e]) ** 2
+            size += after**2
+            z[e] = after
+        for e in range(y.size):
+            y[e] = y_next[e]
+        residuals[0], residuals[1] = math.sqrt(apart), math.sqrt(moved)
+        if residuals[0] + residuals[1] <= accuracy * math.sqrt(size):
+            return

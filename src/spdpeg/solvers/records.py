@@ -1,0 +1,219 @@
+"""What is kept of a run: records on a cadence, certificates on a schedule, and the account at the end."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..certificate import Certificate, Evaluation, certify, look
+from ..data import Stream
+from ..errors import DivergedError
+from ..problem import Problem
+from ..result import History, Result, Status
+from ..state import State
+from . import feed
+from .base import Solution, Solver
+from .budgets import Clock, Limits
+
+_PATIENCE = 0.25
+"""Certificates come after this many times the rows read so far, and no less than a pass: their number stays small."""
+
+_RUNAWAY = 1e6
+"""An objective this many times above its start means divergence even if every number is still finite."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback receives at each record."""
+
+    passes: float
+    iterations: int
+    seconds: float
+    objective: float
+    violation: float
+    gap: float
+    """Relative duality gap at the last certificate, or the residual where there is none; NaN before the first."""
+    share: float
+    """Of the budget of this call that is used up, between 0 and 1; 0 if there is none."""
+    x: np.ndarray
+
+
+class Recorder:
+    """Evaluates the output on a cadence, outside the clock."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Solver,
+        source: feed.Feed,
+        clock: Clock,
+        tol: float | None,
+        limits: Limits,
+    ) -> None:
+        self._problem, self._solver, self._source, self._clock = problem, solver, source, clock
+        self._tol, self._limits = tol, limits
+        self.rows: list[int] = []
+        self.iterations: list[int] = []
+        self.seconds: list[float] = []
+        self.objective: list[float] = []
+        self.violation: list[float] = []
+        self.certificate: Certificate | None = None
+        self._certified_at = -1
+        self._solved: Solution | None = None
+        self._seen: Evaluation | None = None
+
+    def next_certificate(self, state: State) -> float:
+        """Rows at which the next certificate is due; the state knows, so that a resumed run keeps to the schedule."""
+        if self._tol is None and not self._solver.watches(state):
+            return math.inf
+        first = float(state.rows)
+        if self._tol is not None and not np.any(state.vectors["x"]):
+            first += self._problem.block.labels.size + 1  # nobody starts at 0 in the hope that it is the solution
+        return state.numbers.setdefault("certify_at", first)
+
+    def certificate_due(self, state: State) -> bool:
+        """Whether it is time for a certificate; always where it needs no read of its own and may be the last."""
+        if self._tol is not None and not self._solver.promising(state, self._tol):
+            return False
+        return state.rows >= self.next_certificate(state) or (
+            self._tol is not None and self._solver.seen(state) is not None and state.iterations > self.iterations[-1]
+        )
+
+    def check(self, state: State, callback: Callable[[Progress], Any] | None) -> Status | None:
+        """Certify, on the clock and in the count of rows; tell the solver, and say so if the run should stop here."""
+        with self._clock.running():
+            seen = self._examined(state)
+            certificate = self._certified(state, seen)
+            self._solver.adapt(self._problem, state, certificate, seen, self._tol)
+        state.numbers["certify_at"] = state.rows + max(self._problem.block.labels.size, _PATIENCE * state.rows)
+        if self._tol is not None and certificate.met is not None:
+            state.numbers["certify_at"] = float(state.rows)
+            return Status.TOLERANCE
+        return self.record(state, callback) if state.iterations > self.iterations[-1] else None
+
+    def record(self, state: State, callback: Callable[[Progress], Any] | None = None) -> Status | None:
+        """Evaluate and keep; says so if the run should stop here."""
+        solution = self._solution(state)
+        self.rows.append(state.rows)
+        self.iterations.append(state.iterations)
+        self.seconds.append(self._clock.total)
+        if self._tol is not None and self.certificate_due(state):
+            with self._clock.running():
+                self._examined(state)  # as the certificate that comes next asks for
+        self.objective.append(self._evaluate(solution, self._seen or self._solver.seen(state)))
+        with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
+            self.violation.append(float(np.linalg.norm(self._problem.F.forward(solution.x) - solution.z)))
+        self._guard(state)
+        if callback is not None:
+            progress = Progress(
+                self._passes(state.rows),
+                state.iterations,
+                self.seconds[-1],
+                self.objective[-1],
+                self.violation[-1],
+                self._last_gap(),
+                self._limits.share(state),
+                solution.x,
+            )
+            if callback(progress):
+                return Status.CALLBACK
+        return None
+
+    def result(self, state: State, status: Status) -> Result:
+        """The account of the run."""
+        if not isinstance(self._problem.source, Stream):
+            certificate = self._certified(state, self._seen or self._solver.seen(state))
+            if self._tol is not None and certificate.met is not None:
+                status = Status.TOLERANCE
+        history = History(
+            np.array([self._passes(rows) for rows in self.rows]),
+            np.array(self.iterations),
+            np.array(self.seconds),
+            np.array(self.objective),
+            np.array(self.violation),
+        )
+        return Result(
+            *self._solution(state),
+            objective=self.objective[-1],
+            violation=self.violation[-1],
+            iterations=state.iterations,
+            passes=self._passes(state.rows),
+            seconds=self._clock.total,
+            compile_seconds=self._clock.compile_seconds,
+            status=status,
+            certificate=self.certificate,
+            history=history,
+            state=state,
+        )
+
+    def _solution(self, state: State) -> Solution:
+        """Read off the state once, until it moves."""
+        if self._solved is None:
+            self._solved = self._solver.solution(self._problem, state)
+        return self._solved
+
+    def _examined(self, state: State) -> Evaluation:
+        """What the data say at this point: known to the solver, or read once."""
+        if self._seen is None:
+            self._seen = self._solver.seen(state)
+        if self._seen is None:
+            self._seen = look(self._problem, self._solution(state).x)
+            state.rows += self._problem.block.labels.size
+        return self._seen
+
+    def forget(self) -> None:
+        """The state has moved."""
+        self._solved = self._seen = None
+
+    def _certified(self, state: State, seen: Evaluation | None) -> Certificate:
+        """Certificate at this point, with the best lower bound of the run; made once for each step."""
+        if self.certificate is None or self._certified_at != state.iterations:
+            best = -math.inf if self.certificate is None else self.certificate.dual
+            x, _, _, dual, slopes = self._solution(state)
+            certificate = certify(self._problem, x, dual, best, seen, slopes)
+            self.certificate = certificate.judged(self._tol or 0.0, self.objective[0])
+            self._certified_at = state.iterations
+        return self.certificate
+
+    def _last_gap(self) -> float:
+        if self.certificate is None:
+            return math.nan
+        gap = self.certificate.rel_gap
+        return gap if math.isfinite(gap) else self.certificate.residual
+
+    def _passes(self, rows: int) -> float:
+        # A stream that never ended has no length but what was read of it.
+        length = self._source.rows_per_pass or max(self.rows[-1], rows)
+        return rows / length if length else 0.0
+
+    def _evaluate(self, solution: Solution, seen: Evaluation | None) -> float:
+        problem = self._problem
+        at = problem.F.forward(solution.x) if problem.r2.finite else solution.z
+        penalty = problem.regularizer.value(solution.x) + problem.r2.value(at)
+        return (problem.loss_value(solution.x, self._source.block) if seen is None else seen.loss) + penalty
+
+    def _guard(self, state: State) -> None:
+        now, start = self.objective[-1], self.objective[0]
+        # Methods that carry r1 through the operator approach its set from outside, where the objective is infinite.
+        outside = math.isinf(now) and not self._problem.regularizer.finite
+        if math.isnan(now) or (math.isfinite(start) and now > _RUNAWAY * (1.0 + abs(start)) and not outside):
+            raise diverged(self._solver, state)
+
+
+def diverged(solver: Solver, state: State) -> DivergedError:
+    """What to raise, with the steps that were too long and what to do about them."""
+    rule = solver.step_rule(state)
+    largest = float(rule(np.zeros(1))[0])
+    if rule.provably_convergent:
+        advice = (
+            f"Steps up to {rule.stable:.3g} are stable for the mean gradient, so single rows must be far larger than "
+            "the mean: scale the columns of X, raise batch_size, or pass a larger lipschitz."
+        )
+    else:
+        advice = f"The largest stable step is {rule.stable:.3g}: reduce scale or rho until it is respected."
+    return DivergedError(
+        f"{solver.name} diverged at iteration {state.iterations} with the step rule c_k = {rule}, whose first step is "
+        f"{largest:.3g}. {advice}"
+    )
