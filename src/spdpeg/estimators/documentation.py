@@ -15,12 +15,24 @@ def complete(cls: type) -> None:
     summary, sections = _split(own)
     for name in _SECTIONS:
         inherited = (_split(inspect.cleandoc(base.__doc__ or ""))[1].get(name, "") for base in cls.__bases__)
-        items = "\n".join(filter(None, (sections.get(name, ""), *inherited)))
+        items = _first_of_each("\n".join(filter(None, (sections.get(name, ""), *inherited))))
         if items:
             sections[name] = items
     rest = [name for name in sections if name not in _SECTIONS]
     order = [name for name in _SECTIONS if name in sections] + rest
     cls.__doc__ = "\n\n".join([summary, *(f"{name}\n{'-' * len(name)}\n{sections[name]}" for name in order)])
+
+
+def _first_of_each(section: str) -> str:
+    """The section without items whose names an earlier one has: a class may give its bases' names another meaning."""
+    known: set[str] = set()
+    kept = []
+    for item in re.split(r"\n(?=\S)", section):
+        names = set(re.split(r",\s*", item.split(" :")[0]))
+        if not names <= known:
+            kept.append(item)
+        known |= names
+    return "\n".join(kept)
 
 
 def _split(text: str) -> tuple[str, dict[str, str]]:

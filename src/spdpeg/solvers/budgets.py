@@ -30,6 +30,7 @@ class Clock:
 
     @contextmanager
     def running(self) -> Iterator[None]:
+        """Let the clock run."""
         start, compiled = time.perf_counter(), jit.compile_seconds()
         try:
             yield
@@ -38,6 +39,7 @@ class Clock:
 
     @property
     def compile_seconds(self) -> float:
+        """Spent on compiling since the clock was made."""
         return jit.compile_seconds() - self.first_compile
 
 
