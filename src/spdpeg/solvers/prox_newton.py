@@ -12,7 +12,9 @@ import numpy as np
 
 from ..certificate import Certificate, Evaluation, look
 from ..data import Block
+from ..data.base import no_weights
 from ..errors import UnsupportedError
+from ..kernels.jit import as_reals
 from ..kernels.rows import evaluate
 from ..problem import Problem, Terms
 from ..state import State
@@ -51,6 +53,8 @@ _MOST_HALVINGS = 15
 _FIRST_FLOOR = 1e-3
 """Least curvature of a row, relative to the most that the loss has, after a step that had to be cut short."""
 _MOST_FACE_STEPS = 20
+_LOOKED_AT = 1000
+"""Rows that tell, at the start, whether the loss is flat."""
 _LARGE_DROP = 1e-3
 """A step that lowers the objective by more than this part of it is hardly the last one."""
 
@@ -154,9 +158,10 @@ class ProxNewton(Solver):
         state.numbers["value"] = seen.loss + problem.penalty_value(v["x"])
         if problem.merged is not None:
             v["y"][:] = -v["gradient"]  # what it is at the solution
-        _, labels, weights = problem.block
+        some = slice(None, None, max(1, v["margins"].size // _LOOKED_AT))
+        labels, margins = as_reals(problem.block.labels[some]), v["margins"][some].copy()
         bends = np.empty(labels.size)
-        second_derivatives(problem.loss.derivative_term, v["margins"], labels, weights, 0.0, bends)
+        second_derivatives(problem.loss.derivative_term, margins, labels, no_weights(), 0.0, bends)
         if 2 * np.count_nonzero(bends) < labels.size:
             state.numbers["floor"] = 1.0  # most rows lie on straight lines of the loss
 
