@@ -352,8 +352,13 @@ class Problem:
 
         return product, -(-labels.size // stride), _SAMPLED_MARGIN if stride > 1 else 1.0
 
+    @cached_property
+    def rough_gram_norm(self) -> float:
+        """Largest eigenvalue of A^T W A / N, roughly: eight products and no guarantee."""
+        return self.rough_norm(np.ones(self.n_coordinates))
+
     def rough_norm(self, scale: np.ndarray) -> float:
-        """Largest eigenvalue of S A^T W A S / N, S = diag(scale)^(1/2), roughly: eight products and no guarantee."""
+        """Largest eigenvalue of S A^T W A S / N, S = diag(scale)^(1/2), as roughly."""
         product, used, margin = self._gram(_ROUGH_ENTRIES)
         root = np.sqrt(scale)
         return margin * eigenvalue_estimate(lambda v: root * product(root * v), self.n_coordinates) / used

@@ -13,6 +13,9 @@ _STRETCH = 1 << 14
 
 _EARLY_PASSES = 5
 
+_CROWDED = 4
+"""Square of the batch over N from which on hardly a batch is free of repetitions by chance."""
+
 _REDRAWS = 20
 """Times that batches with a row twice are drawn anew before they become uniform ones."""
 
@@ -53,7 +56,7 @@ class Independent:
         n, b, m = self.n_samples, self.batch_size, self._per_stretch
         if b == 1:
             return rng.integers(n, size=m)
-        if 4 * b * b > n:
+        if b * b > _CROWDED * n:
             return np.concatenate([rng.choice(n, b, replace=False) for _ in range(m)])
         batches = rng.integers(n, size=(m, b))
         while (repeated := np.flatnonzero((np.diff(np.sort(batches, axis=1), axis=1) == 0).any(axis=1))).size:

@@ -70,7 +70,9 @@ def batch_curvature(problem: Problem, metric: np.ndarray, batch_size: int, impor
     largest = float(squares.mean() if importance else squares.max())
     share = n * (batch_size - 1) / (batch_size * (n - 1)) if n > 1 else 0.0
     if share > 0.0:
-        mean = min(problem.rough_norm(metric), float(squares.mean()))
+        even = np.ptp(metric) == 0.0
+        norm = problem.rough_gram_norm * float(metric[0]) if even else problem.rough_norm(metric)
+        mean = min(norm, float(squares.mean()))
         largest = share * mean + (1.0 - share) * largest
     return _CURVATURE * problem.loss.curvature * largest or problem.strong_convexity or 1.0
 

@@ -169,11 +169,15 @@ class VRSPDPEG(Solver):
         if self._newton_at_once(problem):
             return 1
         wanted = dense_flops(problem) / row_flops(problem)
+        most = n // 20
         if wanted > 1.0:
-            # Larger batches than this no longer lengthen the step.
-            L = problem.loss.curvature * problem.rough_norm(np.ones(problem.n_coordinates))
-            wanted = min(wanted, 2.0 * problem.lipschitz_max / L if L > 0.0 else 1.0)
-        return int(np.clip(wanted, 1, max(1, n // 20)))
+            # Larger batches than this no longer lengthen the step,
+            L, mu = problem.loss.curvature * problem.rough_gram_norm, problem.strong_convexity
+            enough = 2.0 * problem.lipschitz_max / L if L > 0.0 else 1.0
+            # but if steps gain so much that the table cannot follow, fewer and larger ones do.
+            slow = 0.25 * n * mu / L if L > 0.0 else 0.0
+            wanted, most = min(wanted, max(enough, slow)), max(most, int(min(slow, n // 4)))
+        return int(np.clip(wanted, 1, max(1, most)))
 
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
