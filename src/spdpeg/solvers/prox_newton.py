@@ -50,6 +50,7 @@ _SOLVE = 50.0
 """Flops per coordinate of a sparse triangular solve, for the same."""
 _FIRST_ACCURACY, _LAST_ACCURACY = 1e-3, 1e-11
 _MOST_HALVINGS = 15
+_ROUNDING = 1e-14
 _FIRST_FLOOR = 1e-3
 """Least curvature of a row, relative to the most that the loss has, after a step that had to be cut short."""
 _MOST_FACE_STEPS = 20
@@ -185,16 +186,18 @@ class ProxNewton(Solver):
         loss, value = self._read(problem, x_new, margins, gradient)
         reads += n
         step = 1.0
-        while value > numbers["value"] and step > 0.5**_MOST_HALVINGS:
+        # At the end values differ by rounding alone while the gradient, and with it the gap, still gains.
+        ceiling = numbers["value"] + _ROUNDING * abs(numbers["value"])
+        while value > ceiling and step > 0.5**_MOST_HALVINGS:
             step *= 0.5
             loss, value = self._read(problem, v["x"] + step * (x_new - v["x"]), margins, gradient)
             reads += n
         # A loss with flat stretches may have no curvature where x is; the model then needs some of its own.
         raised = min(max(10.0 * numbers["floor"], _FIRST_FLOOR), 1.0)
-        numbers["floor"] = raised if step < 0.5 or not value < numbers["value"] else 0.1 * numbers["floor"]
+        numbers["floor"] = raised if step < 0.5 or not value <= ceiling else 0.1 * numbers["floor"]
         if step < 1.0:
             numbers["stride"] = float(max(1, stride // 2))
-        if value <= numbers["value"]:
+        if value <= ceiling:
             # A whole step keeps the exact zeros and pieces of the model's solution.
             v["x"][:] = x_new if step == 1.0 else v["x"] + step * (x_new - v["x"])
             v["margins"][:], v["gradient"][:], numbers["loss"], numbers["value"] = margins, gradient, loss, value
