@@ -29,7 +29,7 @@ _INSIDE = 1.0 - 1e-12
 """A scaled point stays this far short of the border, where rounding could cross it."""
 
 _NO_GAP = 1e-12
-"""Times the objective at the start: what counts as no gap at all."""
+"""Times the loss at x = 0: what counts as no gap at all."""
 
 _NO_STEP = 1e-12
 """The prox of a conjugate with hardly any step is the projection onto its domain."""
@@ -57,7 +57,7 @@ class Certificate:
         Relative residual of the optimality conditions, for problems without a finite dual value; NaN elsewhere.
     met : str or None
         What met the tolerance: "relative gap", "residual", "gap" where the optimum is 0 (a gap of 1e-12 times the
-        objective at the start), or None.
+        loss at x = 0), or None.
     """
 
     primal: float
@@ -77,16 +77,16 @@ class Certificate:
             return 0.0
         return self.gap / abs(self.primal) if 0.0 < abs(self.primal) < math.inf else math.inf
 
-    def judged(self, tol: float, start: float = 0.0) -> "Certificate":
+    def judged(self, tol: float, loss_at_zero: float = 0.0) -> "Certificate":
         """The same, with what meets `tol`: the relative gap if it is finite, the residual otherwise.
 
-        `start` is the objective that the run began with, beside which an optimum may be as good as 0.
+        `loss_at_zero` is the mean loss at x = 0, beside which an optimum may be as good as 0.
         """
         met = None
         if self.rel_gap <= tol:
             met = "relative gap"
         elif math.isfinite(self.rel_gap):
-            met = "gap" if tol > 0.0 and self.gap <= _NO_GAP * start < math.inf else None
+            met = "gap" if tol > 0.0 and self.gap <= _NO_GAP * loss_at_zero else None
         elif self.residual <= tol:
             met = "residual"
         return Certificate(self.primal, self.dual, self.residual, met)

@@ -213,6 +213,13 @@ class Problem:
         return self.r1.strong_convexity
 
     @cached_property
+    def loss_at_zero(self) -> float:
+        """Mean loss at x = 0, which reads no data."""
+        _, labels, weights = self.block
+        values = self.loss.value(0.0, labels)
+        return float(np.mean(values * weights if weights.size else values))
+
+    @cached_property
     def merged(self) -> Penalty | None:
         """r1 + r2(F .) as one proximable penalty: where there is no r2, and for two l1 norms along a chain."""
         if isinstance(self.r2, penalties.Zero):

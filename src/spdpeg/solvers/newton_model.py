@@ -128,7 +128,8 @@ class TallModel:
         """rho over the curvature of the loss, if that served; infinite once interior points took the place of ADMM."""
         if self._stuck:
             return math.inf
-        return self._rho / float(np.trace(self._H)) if self._agrees else math.nan
+        curvature = float(np.trace(self._H))
+        return self._rho / curvature if self._agrees and curvature > 0.0 else math.nan
 
     def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
         """The minimiser of the model around x; moves the split there. By interior points where ADMM crawls."""
