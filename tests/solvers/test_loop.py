@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import textwrap
+import signal
 import threading
 from typing import Any
 
@@ -199,6 +200,18 @@ class TestStopping:
         for status in Status:
             assert str(status) == status.value
             assert len(str(status).split()) >= 3
+
+
+def test_ctrl_c_in_the_last_step_is_heard(problem: spdpeg.Problem) -> None:
+    """The budget is used up at the same time; who goes on from chunk to chunk would never stop otherwise."""
+
+    def press(progress: Any) -> None:
+        if progress.passes >= 2:
+            signal.raise_signal(signal.SIGINT)
+
+    result = spdpeg.solve(problem, "spdpeg", max_passes=2, record_every=1, callback=press)
+    assert result.status is Status.INTERRUPTED
+    assert result.passes == pytest.approx(2.0)
 
 
 class TestRuns:

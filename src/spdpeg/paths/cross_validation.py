@@ -1,11 +1,10 @@
 """Models that choose their two weights by cross-validation."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, log_loss, mean_squared_error
 from sklearn.model_selection import check_cv
@@ -125,7 +124,7 @@ class CrossValidated:
             return scores
 
         # Several folds share the processors already; linear algebra on all of them in each would only get in the way.
-        with threadpool_limits(1) if effective_n_jobs(self.n_jobs) > 1 else nullcontext():
+        with threadpool_limits(1):  # folds share the processors, and rounding must not depend on how many they are
             jobs = (delayed(fold)(*rows) for rows in splitter.split(np.zeros(_num_samples(X)), y))
             return np.stack(Parallel(self.n_jobs, prefer="threads")(jobs), axis=2)
 

@@ -111,6 +111,8 @@ def run(
             _require_finite(solver, state)
             if state.rows >= next_record or (tol is not None and not solver.promising(state, tol)):
                 status = recorder.record(state, callback)
+        if interrupted():
+            status = Status.INTERRUPTED  # in the last step: a caller that goes from run to run must hear of it
     source.close()
     if recorder.iterations[-1] != state.iterations:
         recorder.record(state, callback)

@@ -125,7 +125,7 @@ class Recorder:
         """The account of the run."""
         if not isinstance(self._problem.source, Stream):
             certificate = self._certified(state, self._seen or self._solver.seen(state))
-            if self._tol is not None and certificate.met is not None:
+            if self._tol is not None and certificate.met is not None and status is not Status.INTERRUPTED:
                 status = Status.TOLERANCE
         history = History(
             np.array([self._passes(rows) for rows in self.rows]),
