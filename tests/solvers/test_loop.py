@@ -1,10 +1,10 @@
 """The outer loop: budgets, records, callbacks, stopping, interruption and the guard against divergence."""
 
 import json
+import signal
 import subprocess
 import sys
 import textwrap
-import signal
 import threading
 from typing import Any
 
