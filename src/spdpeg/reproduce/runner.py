@@ -106,6 +106,8 @@ def curves(study: Study) -> list[Job]:
 def run(study: Study, directory: Path, jobs: int, report: Report | None = None) -> Parts:
     """Do what is missing in `jobs` processes of one thread each."""
     parts = Parts(study, directory)
+    for torn in directory.glob(".*.part"):
+        torn.unlink()  # of a worker that was killed while it wrote
     context = multiprocessing.get_context("spawn")
     end_to_watch, end_to_hold = context.Pipe(duplex=False)
     with futures.ProcessPoolExecutor(jobs, context, _begin, (study, parts, end_to_watch)) as pool:
