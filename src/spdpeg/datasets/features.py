@@ -67,7 +67,7 @@ def _published(data: DataSet, data_dir: str | os.PathLike[str] | None) -> Graph 
         if path.is_file():
             F = files.read(path).X
             if F.shape[1] == data.X.shape[1]:
-                return Graph(Matrix(F), f"The matrix that the authors published, {path}.")
+                return Graph(Matrix(F), f"The matrix that the authors published, {path.name}.")
     return None
 
 

@@ -51,6 +51,7 @@ _SOLVE = 50.0
 _FIRST_ACCURACY, _LAST_ACCURACY = 1e-3, 1e-11
 _MOST_HALVINGS = 15
 _ROUNDING = 1e-14
+"""Part of the objective by which a step may raise it."""
 _FIRST_FLOOR = 1e-3
 """Least curvature of a row, relative to the most that the loss has, after a step that had to be cut short."""
 _MOST_FACE_STEPS = 20
@@ -106,7 +107,10 @@ class ProxNewton(Solver):
     cost = "1 pass, curvature of 20 d rows, one factorisation (d x d, or N x N), up to 2000 products, F and F^T with it"
     memory = "4 d + 2 l + N, and at work 3 d^2 + N + 7 d + 3 l, or N^2 + N d for few rows"
     rate = "superlinear if the curvature is that of all rows"
-    needs = "smooth loss; any r1, r2, F; finite sum; d at most 2000, or N at most 2000 with N d at most 2e7"
+    needs = (
+        "smooth loss; any r1, r2, F; finite sum; d at most 2000, or N at most 2000 with N d at most 2e7, "
+        "or sparse rows and l1 norms"
+    )
     deterministic = True
     finite_sum = True
     converges = True
@@ -133,7 +137,7 @@ class ProxNewton(Solver):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         n, d = problem.block.labels.size, x0.size
-        z = self._parts(problem)[0].K.forward(x0)
+        z = self._form(problem).K.forward(x0)
         vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n), "gradient": np.zeros(d)}
         stride = max(1, n // int(self.rows or _ROWS_PER_FEATURE * d))
         numbers = {"stride": float(stride), "accuracy": _FIRST_ACCURACY, "floor": 0.0}
@@ -169,7 +173,7 @@ class ProxNewton(Solver):
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
         n, d = block.labels.size, problem.n_coordinates
-        form, model = self._parts(problem)
+        form, model = self._form(problem), self._model(problem)
         before_step = numbers["value"]
         stride = int(numbers["stride"])
         floor = numbers["floor"] * problem.loss.curvature
@@ -211,16 +215,22 @@ class ProxNewton(Solver):
         numbers["stiffness"] = model.stiffness
         return reads - order.size
 
-    _prepared: tuple[Problem, Form, Model] | None = None
+    _split: tuple[Problem, Form] | None = None
+    _modelled: tuple[Problem, Model] | None = None
 
-    def _parts(self, problem: Problem) -> tuple[Form, Model]:
-        """The split of the penalties and the model, made once for each problem; the state holds what changes."""
-        if self._prepared is None or self._prepared[0] is not problem:
-            form = splitting(problem)
+    def _form(self, problem: Problem) -> Form:
+        """The split of the penalties, made once for each problem."""
+        if self._split is None or self._split[0] is not problem:
+            self._split = problem, splitting(problem)
+        return self._split[1]
+
+    def _model(self, problem: Problem) -> Model:
+        """The model, made once for each problem and not before the first step; the state holds what changes."""
+        if self._modelled is None or self._modelled[0] is not problem:
             tall = problem.n_coordinates <= _MOST_FEATURES
             kind = SparseModel if is_sparse(problem) else TallModel if tall else WideModel
-            self._prepared = problem, form, kind(problem, form)
-        return self._prepared[1:]
+            self._modelled = problem, kind(problem, self._form(problem))
+        return self._modelled[1]
 
     def _face_steps(self, problem: Problem, state: State) -> int:
         """Newton's steps among the pieces that the model's solution has; the number of reads."""
@@ -254,12 +264,12 @@ class ProxNewton(Solver):
         if problem.merged is not None:
             y = problem.chain_dual(v["z"], v["y"])
             return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["z"]), -y)
-        lengths = self._parts(problem)[0].lengths
+        lengths = self._form(problem).lengths
         z, y = v["z"][: lengths.size] * lengths, v["y"][: lengths.size] / lengths
         return Solution(v["x"].copy(), v["x"].copy(), z, -y)
 
     def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
-        vectors["y"][: y.size] = y * self._parts(problem)[0].lengths
+        vectors["y"][: y.size] = y * self._form(problem).lengths
 
     def _read(self, problem: Problem, x: np.ndarray, margins: np.ndarray, gradient: np.ndarray) -> tuple[float, float]:
         """Loss and objective at x; fills margins and the gradient of the loss in the same read."""
