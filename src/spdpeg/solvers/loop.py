@@ -111,8 +111,10 @@ def run(
             _require_finite(solver, state)
             if state.rows >= next_record or (tol is not None and not solver.promising(state, tol)):
                 status = recorder.record(state, callback)
-        if interrupted():
-            status = Status.INTERRUPTED  # in the last step: a caller that goes from run to run must hear of it
+    # Asked once the old handler is back, so that no Ctrl-C falls between the two; callers that go from run to run must
+    # hear of one in the last step as well.
+    if interrupted():
+        status = Status.INTERRUPTED
     source.close()
     if recorder.iterations[-1] != state.iterations:
         recorder.record(state, callback)
