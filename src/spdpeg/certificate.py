@@ -5,7 +5,8 @@ a lower bound on the optimal value (Fenchel). Here u_i = w_i phi'(<a_i, x>), and
 conjugate is infinite outside a ball; both are then scaled into it, after y has been moved to where less scaling is
 needed. Along a chain the best y need not be sought: l1 and total variation are one norm, and the scale into its dual
 ball is known. Coordinates without a penalty, such as an intercept, are first moved to where the loss is least in them,
-because their part of the gradient must vanish.
+because their part of the gradient must vanish. For the intercept alone it is enough to come near: the slopes of one
+sign are then scaled down, so that all add up to 0, which costs the bound no more than the square of that.
 """
 
 import math
@@ -14,10 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from .errors import UnsupportedError
-from .kernels.jit import Term, call_linear, call_prox, call_scalar, kernel
-from .kernels.rows import adjoint, columns, evaluate, weight_of
+from .kernels.jit import STRETCH, Term, call_linear, call_prox, call_scalar, kernel
+from .kernels.rows import adjoint, columns, evaluate, slopes_at, weight_of
 
 if TYPE_CHECKING:
     from .problem import Problem, Terms
@@ -41,6 +43,12 @@ _LEAST_STEP = 1e-6
 _SETTLING = 50
 _SETTLED = 1e-13
 """Newton steps for that, and the part of the sum of absolute slopes at which they end."""
+
+_LEVEL = 0.1
+"""Times the root of the tolerance: the same part from which on slopes are scaled to add up to 0."""
+_EXACT = 1e-8
+"""The part where there is no tolerance: its square is rounding."""
+_MOST_DOUBLINGS = 60
 
 
 @dataclass(frozen=True)
@@ -98,14 +106,17 @@ class Evaluation(NamedTuple):
     loss: float
     margins: np.ndarray
     gradient: np.ndarray
+    rising: np.ndarray
+    """The gradient's part from rows with positive slopes."""
 
 
-def look(problem: "Problem", x: np.ndarray) -> Evaluation:
-    """Mean loss, margins and gradient at x. One read of the data."""
-    n = problem.block.labels.size
-    margins, gradient = np.empty(n), np.empty(x.size)
-    loss = evaluate(*problem.block, problem.loss.value_term, problem.loss.derivative_term, x, margins, gradient)
-    return Evaluation(float(loss), margins, gradient)
+def look(problem: "Problem", x: np.ndarray, margins: np.ndarray | None = None) -> Evaluation:
+    """Mean loss, margins and gradient at x, whose margins may be known. One read of the data."""
+    known = margins is not None
+    t = np.empty(problem.block.labels.size) if margins is None else margins
+    gradient, rising = np.empty(x.size), np.empty(x.size)
+    loss = evaluate(*problem.block, problem.loss.read_term, x, known, t, np.empty(STRETCH), gradient, rising)
+    return Evaluation(float(loss), t, gradient, rising)
 
 
 def certify(
@@ -115,10 +126,12 @@ def certify(
     best: float = -math.inf,
     seen: Evaluation | None = None,
     slopes: np.ndarray | None = None,
+    tol: float | None = None,
 ) -> Certificate:
     """Certificate at (x, dual); `best` is a lower bound known before. Costs one read of the data unless `seen` at x.
 
-    `slopes` of a loss with corners, from the solver, are better than those at x.
+    `slopes` of a loss with corners, from the solver, are better than those at x. The bound may lose a hundredth of
+    `tol` if that saves time.
     """
     y = problem.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
     seen = look(problem, x) if seen is None else seen
@@ -126,9 +139,9 @@ def certify(
     polished = y.copy()
     try:
         if slopes is not None and not math.isfinite(problem.loss.curvature):
-            pair = _balanced(problem, slopes)
+            pair = _by_corners(problem, slopes)
         else:
-            pair = _settled(problem, seen, y)
+            pair = _settled(problem, seen, y, _EXACT if tol is None else _LEVEL * math.sqrt(tol))
         lower = max(best, dual_value(problem, *pair, polished))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         lower = best
@@ -165,8 +178,7 @@ def dual_value(problem: "Problem", slopes: np.ndarray, gradient: np.ndarray, y: 
     _, labels, weights = problem.block
 
     def loss_part(scale: float) -> float:
-        terms = problem.loss.conjugate(scale * slopes, labels)
-        return -float(np.sum(terms * weights if weights.size else terms)) / labels.size
+        return -problem.loss.conjugate_sum(scale * slopes, labels, weights) / labels.size
 
     return bound(problem, gradient, y, loss_part)
 
@@ -193,17 +205,82 @@ def bound(problem: "Problem", gradient: np.ndarray, y: np.ndarray, loss_part: Ca
     return best
 
 
-def _settled(problem: "Problem", seen: Evaluation, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes and gradient after the coordinates without a penalty have moved to the least loss, by Newton's method."""
+def _settled(problem: "Problem", seen: Evaluation, y: np.ndarray, accuracy: float) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes and gradient after the coordinates without a penalty have moved to the least loss."""
     free = problem.regularizer.free(problem.n_coordinates)
     count = int(free.sum())
-    rows, labels, weights = problem.block
     if not 0 < count <= _MOST_FREE or problem.loss.curvature == 0.0 or not math.isfinite(problem.loss.curvature):
-        return problem.loss.derivative(seen.margins, labels), seen.gradient
-    n = labels.size
-    A = np.empty((n, count))
+        return slopes_of(problem, seen.margins)[1], seen.gradient
+    if count == 1 and problem.bias:
+        return _level(problem, seen, accuracy)
+    return _by_newton(problem, seen, free, problem.F.adjoint(y)[free])
+
+
+def slopes_of(problem: "Problem", margins: np.ndarray, shift: float = 0.0) -> tuple[float, np.ndarray]:
+    """phi' at the margins, all moved by `shift`: the weighted mean and those of all rows."""
+    _, labels, weights = problem.block
+    slopes = np.empty(labels.size)
+    total = slopes_at(problem.loss.read_term, margins, shift, labels, weights, np.empty(STRETCH), slopes)
+    return float(total) / labels.size, slopes
+
+
+def best_shift(problem: "Problem", margins: np.ndarray) -> float:
+    """The number that, added to all margins, makes the mean slope 0; as far as that is found, if there is none."""
+
+    def slope(shift: float) -> float:
+        return slopes_of(problem, margins, shift)[0]
+
+    here = slope(0.0)
+    if here == 0.0:
+        return 0.0
+    near, far = 0.0, -here / problem.loss.curvature  # no more than that, so that the root lies beyond
+    for _ in range(_MOST_DOUBLINGS):
+        if slope(far) * here <= 0.0:
+            return float(brentq(slope, near, far, xtol=_SETTLED, rtol=_EXACT))
+        near, far = far, 2.0 * far
+    return far
+
+
+def _level(problem: "Problem", seen: Evaluation, accuracy: float) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes that add up to 0, so that the intercept's part of the gradient vanishes, and their gradient."""
+    rising, falling = seen.rising, seen.gradient - seen.rising
+    shift = 0.0
+    if abs(rising[-1] + falling[-1]) > accuracy * (rising[-1] - falling[-1]):
+        shift = best_shift(problem, seen.margins)
+        there = look(problem, seen.gradient, seen.margins + shift)
+        rising, falling = there.rising, there.gradient - there.rising
+    return _balanced(slopes_of(problem, seen.margins, shift)[1], rising, falling)
+
+
+def _balanced(slopes: np.ndarray, rising: np.ndarray, falling: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of one sign scaled down, so that all add up to 0, and their gradient, which comes in two parts.
+
+    They stay in their intervals, which hold 0 if the loss has a minimum. The last coordinate is the intercept.
+    """
+    least = min(rising[-1], -falling[-1])
+    up, down = least / (rising[-1] or 1.0), least / (-falling[-1] or 1.0)
+    gradient = up * rising + down * falling
+    gradient[-1] = 0.0  # up to rounding
+    return np.where(slopes > 0.0, up * slopes, down * slopes), gradient
+
+
+def _by_corners(problem: "Problem", slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of a loss with corners and their gradient, balanced if there is an intercept."""
+    rows, _, weights = problem.block
+    parts = np.empty((2, problem.n_coordinates))
+    adjoint(rows, weights, np.maximum(slopes, 0.0), parts[0])
+    adjoint(rows, weights, np.minimum(slopes, 0.0), parts[1])
+    return _balanced(slopes, *parts) if problem.bias else (slopes, parts[0] + parts[1])
+
+
+def _by_newton(
+    problem: "Problem", seen: Evaluation, free: np.ndarray, pull: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes and gradient where the force on the free coordinates, with the pull of F, is 0."""
+    rows, labels, weights = problem.block
+    count = pull.size
+    A = np.empty((labels.size, count))
     columns(rows, np.where(free, np.cumsum(free) - 1, -1), A)
-    pull = problem.F.adjoint(y)[free]
     t = seen.margins
     force, size, H = np.empty(count), np.empty(count), np.empty((count, count))
     pulls(A, labels, weights, problem.loss.derivative_term, t, force, size, H)
@@ -222,27 +299,7 @@ def _settled(problem: "Problem", seen: Evaluation, y: np.ndarray) -> tuple[np.nd
         else:
             break
         t = t + step * move
-    slopes, gradient = problem.loss.derivative(t, labels), np.empty(problem.n_coordinates)
-    adjoint(rows, weights, slopes, gradient)
-    return slopes, gradient
-
-
-def _balanced(problem: "Problem", slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes that add up to 0 if there is an intercept, and their gradient.
-
-    Those of one sign are scaled down. They stay in their intervals, which hold 0 if the loss has a minimum.
-    """
-    rows, _, weights = problem.block
-    if problem.bias:
-        weighted = slopes * weights if weights.size else slopes
-        up, down = float(weighted[slopes > 0.0].sum()), -float(weighted[slopes < 0.0].sum())
-        least = min(up, down)
-        slopes = np.where(slopes > 0.0, slopes * (least / (up or 1.0)), slopes * (least / (down or 1.0)))
-    gradient = np.empty(problem.n_coordinates)
-    adjoint(rows, weights, slopes, gradient)
-    if problem.bias:
-        gradient[-1] = 0.0  # up to rounding
-    return slopes, gradient
+    return slopes_of(problem, t)[1], look(problem, seen.gradient, t).gradient
 
 
 @kernel

@@ -12,6 +12,8 @@ from scipy.optimize import minimize_scalar
 
 from spdpeg import losses
 from spdpeg.errors import InputError
+from spdpeg.kernels.jit import STRETCH, as_reals
+from spdpeg.kernels.rows import slopes_at, sum_stretches
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 FAR = [-1e300, -1e4, 1e4, 1e300]
@@ -208,3 +210,38 @@ def test_bad_levels_are_refused(level: float) -> None:
 def test_bad_width_has_no_curvature() -> None:
     with pytest.raises(InputError, match="width of SmoothedHinge is 0"):
         _ = losses.SmoothedHinge(0).curvature
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_over_rows_are_those_of_single_rows(case: Case, weighted: bool) -> None:
+    t, b = (part.ravel() for part in grid(case.loss, reach=45.0))
+    rng = np.random.default_rng(0)
+    weights = rng.random(t.size) if weighted else np.ones(t.size)
+    data = as_reals(b), as_reals(weights if weighted else np.empty(0))
+    found = np.empty(t.size)
+    total = slopes_at(case.loss.read_term, t, 0.0, *data, np.empty(STRETCH), found)
+    expected = case.loss.derivative(t, b)
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-300)
+    assert total == pytest.approx(np.sum(weights * expected), rel=1e-12, abs=1e-9)
+    loss = sum_stretches(case.loss.read_term, t, *data, np.empty(STRETCH))
+    assert loss == pytest.approx(np.sum(weights * case.formula(t, b)), rel=1e-13)
+    u = 0.9 * expected
+    assert case.loss.conjugate_sum(u, *data) == pytest.approx(np.sum(weights * case.loss.conjugate(u, b)), rel=1e-12)
+
+
+def test_sums_tell_what_lies_outside(case: Case) -> None:
+    b = labels_of(case.loss)
+    outside = np.full(b.size, 1e3)
+    expected = np.sum(case.loss.conjugate(outside, b))
+    assert case.loss.conjugate_sum(outside, as_reals(b), as_reals(np.empty(0))) == expected
+
+
+def test_a_sum_of_tiny_losses_keeps_its_digits() -> None:
+    t = np.linspace(30.0, 600.0, 1000)
+    total = sum_stretches(losses.Logistic().read_term, t, as_reals(np.ones(1000)), as_reals(()), np.empty(STRETCH))
+    assert total == pytest.approx(np.sum(np.exp(-t)), rel=1e-13)
+
+
+def test_nan_is_not_hidden_in_a_sum() -> None:
+    margins, none = np.array([0.0, np.nan, 1.0]), as_reals(())
+    assert np.isnan(sum_stretches(losses.Logistic().read_term, margins, as_reals(np.ones(3)), none, np.empty(3)))

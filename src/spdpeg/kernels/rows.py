@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import Term, call_scalar, call_scalar_prox, inner, kernel, prefetch
+from .jit import STRETCH, Term, call_scalar, call_scalar_prox, call_stretch, inner, kernel, prefetch
 
 _EXPECTED = 64
 """Entries fetched ahead; the processor recognises the rest of a long row by itself."""
@@ -147,22 +147,88 @@ def evaluate(
     rows: Rows,
     labels: np.ndarray,
     weights: np.ndarray,
-    value: Term,
-    derivative: Term,
+    read: Term,
     x: np.ndarray,
+    known: bool,
     margins: np.ndarray,
+    slopes: np.ndarray,
     gradient: np.ndarray,
+    rising: np.ndarray,
 ) -> float:
-    """Mean loss at x; fills the margins A x and the gradient of the mean loss, all in one read."""
-    n = margins.size
+    """Mean loss at x; fills the margins A x, the gradient of the mean loss, and its part from positive slopes.
+
+    All in one read. Margins, unless they are known, slopes (a spare vector) and products with them take turns over some
+    rows at a time, since loops of one kind are faster than one of all kinds.
+    """
     total = 0.0
     gradient[:] = 0.0
-    for i in range(n):
-        w = weight_of(weights, i)
-        margins[i] = row_dot(rows, i, x)
-        total += w * call_scalar(value, margins[i], labels[i])
-        add_row(rows, i, w * call_scalar(derivative, margins[i], labels[i]) / n, gradient)
-    return total / n
+    rising[:] = 0.0
+    for start in range(0, margins.size, STRETCH):
+        stop = min(start + STRETCH, margins.size)
+        if not known:
+            for i in range(start, stop):
+                margins[i] = row_dot(rows, i, x)
+        total += absorb(rows, labels, weights, read, start, stop, margins, slopes, gradient, rising)
+    for j in range(gradient.size):
+        gradient[j] += rising[j]
+    return total / margins.size
+
+
+@inner
+def absorb(
+    rows: Rows,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    read: Term,
+    start: int,
+    stop: int,
+    margins: np.ndarray,
+    slopes: np.ndarray,
+    falling: np.ndarray,
+    rising: np.ndarray,
+) -> float:
+    """Sum of the losses of some rows; adds their gradients over N to one of two vectors, by the sign of the slope."""
+    some = slopes[: stop - start]
+    total = call_stretch(read, margins[start:stop], labels[start:stop], weights[start:stop], some)
+    for i in range(start, stop):
+        factor = weight_of(weights, i) * some[i - start] / margins.size
+        if factor > 0.0:
+            add_row(rows, i, factor, rising)
+        else:
+            add_row(rows, i, factor, falling)
+    return total
+
+
+@kernel
+def slopes_at(
+    read: Term,
+    margins: np.ndarray,
+    shift: float,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    spare: np.ndarray,
+    out: np.ndarray,
+) -> float:
+    """out_i = phi'(margin_i + shift); returns the sum of w phi'."""
+    total = 0.0
+    for start in range(0, out.size, STRETCH):
+        stop = min(start + STRETCH, out.size)
+        for i in range(start, stop):
+            spare[i - start] = margins[i] + shift
+        call_stretch(read, spare[: stop - start], labels[start:stop], weights[start:stop], out[start:stop])
+        for i in range(start, stop):
+            total += weight_of(weights, i) * out[i]
+    return total
+
+
+@kernel
+def sum_stretches(term: Term, a: np.ndarray, labels: np.ndarray, weights: np.ndarray, spare: np.ndarray) -> float:
+    """Sum of w term(a_i, b_i) over all rows, a stretch at a time."""
+    total = 0.0
+    for start in range(0, a.size, STRETCH):
+        stop = min(start + STRETCH, a.size)
+        total += call_stretch(term, a[start:stop], labels[start:stop], weights[start:stop], spare[: stop - start])
+    return total
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The prox of a smooth loss of one margin, from its derivative alone."""
+"""What follows from the hooks of a loss: its prox, and sums over many rows."""
 
 import numpy as np
 
@@ -6,6 +6,37 @@ from . import jit
 from .jit import Term, call_scalar
 
 _MOST_EVALUATIONS = 100
+
+
+@jit.stretch
+def sum_and_slopes(
+    margins: np.ndarray,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    reals: np.ndarray,
+    ints: np.ndarray,
+    slopes: np.ndarray,
+) -> float:
+    """Sum of w phi(t, b); slopes = phi'(t, b). ints = [address of phi, address of phi']."""
+    value, derivative = Term(ints[0], reals, ints[2:]), Term(ints[1], reals, ints[2:])
+    total = 0.0
+    for i in range(margins.size):
+        w = weights[i] if weights.size else 1.0
+        total += w * call_scalar(value, margins[i], labels[i])
+        slopes[i] = call_scalar(derivative, margins[i], labels[i])
+    return total
+
+
+@jit.stretch
+def plain_sum(
+    a: np.ndarray, labels: np.ndarray, weights: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray
+) -> float:
+    """Sum of w term(a, b); ints = [address of the term]."""
+    term = Term(ints[0], reals, ints[1:])
+    total = 0.0
+    for i in range(a.size):
+        total += (weights[i] if weights.size else 1.0) * call_scalar(term, a[i], labels[i])
+    return total
 
 
 @jit.scalar_prox

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..kernels import jit
 from ..kernels.jit import Hook, Term, as_reals
-from ..kernels.rows import map_scalar, map_scalar_prox
-from ..kernels.scalars import implicit_prox
+from ..kernels.rows import map_scalar, map_scalar_prox, sum_stretches
+from ..kernels.scalars import implicit_prox, plain_sum, sum_and_slopes
 from ..parameters import Parameterized, positive
 
 
@@ -32,6 +32,12 @@ class Loss(Parameterized):
     kernel_conjugate: ClassVar[Hook]
     kernel_prox: ClassVar[Hook | None] = None
     """`f(point, step, b, reals, ints) -> float`, where a closed form exists; found from the derivative otherwise."""
+
+    kernel_read: ClassVar[Hook | None] = None
+    """`f(margins, labels, weights, reals, ints, slopes) -> float`: sum of w phi, and phi' of all rows. Found from value
+    and derivative otherwise; a loss with exponentials can do better."""
+    kernel_conjugates: ClassVar[Hook | None] = None
+    """`f(u, labels, weights, reals, ints, spare) -> float`: sum of w phi*; found from the conjugate otherwise."""
 
     binary: ClassVar[bool] = False
     """Labels are two classes, seen by the hooks as -1 and +1."""
@@ -59,6 +65,13 @@ class Loss(Parameterized):
         return self.kernel_derivative.term(self.pack(), jit.NONE)
 
     @property
+    def read_term(self) -> Term:
+        """Sum of phi and all phi' of a stretch of rows, as kernels take it."""
+        if self.kernel_read is not None:
+            return self.kernel_read.term(self.pack(), jit.NONE)
+        return sum_and_slopes.term(self.pack(), np.array([self.kernel_value.address, self.kernel_derivative.address]))
+
+    @property
     def prox_term(self) -> Term:
         """prox of phi, as kernels take it."""
         if self.kernel_prox is not None:
@@ -77,6 +90,14 @@ class Loss(Parameterized):
     def conjugate(self, u: Any, b: Any) -> np.ndarray:
         """sup over t of u t - phi(t, b), elementwise; infinite outside its domain."""
         return self._map(self.kernel_conjugate.term(self.pack(), jit.NONE), u, b)
+
+    def conjugate_sum(self, u: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
+        """Sum of w phi*(u, b) over all rows; no weights at all stand for weight 1 everywhere."""
+        if self.kernel_conjugates is not None:
+            term = self.kernel_conjugates.term(self.pack(), jit.NONE)
+        else:
+            term = plain_sum.term(self.pack(), np.array([self.kernel_conjugate.address]))
+        return float(sum_stretches(term, u, labels, weights, np.empty(jit.STRETCH)))
 
     def lines(self, labels: np.ndarray) -> Lines | None:
         """The loss as two straight lines for each label; None if it is anything else."""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
+from ..kernels.exponentials import decay, x_log_x
 from .base import Loss
 
 
@@ -50,3 +51,56 @@ class Logistic(Loss):
         if p < 1.0:
             entropy += (1.0 - p) * np.log1p(-p)
         return entropy
+
+    @jit.stretch
+    @staticmethod
+    def kernel_read(
+        margins: np.ndarray,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        reals: np.ndarray,
+        ints: np.ndarray,
+        slopes: np.ndarray,
+    ) -> float:
+        for i in range(margins.size):
+            slopes[i] = decay(abs(margins[i]))
+        total = 0.0
+        if weights.size:
+            for i in range(margins.size):
+                total += weights[i] * (max(-labels[i] * margins[i], 0.0) + np.log1p(slopes[i]))
+        else:
+            # One logarithm for all: the product of all 1 + e, less 1, which a stretch of rows cannot make overflow.
+            product = 0.0
+            for i in range(margins.size):
+                product += slopes[i] + product * slopes[i]
+            for i in range(margins.size):
+                total += max(-labels[i] * margins[i], 0.0)
+            total += np.log1p(product)
+        for i in range(margins.size):
+            e = slopes[i]
+            large = 1.0 / (1.0 + e)
+            slopes[i] = -labels[i] * (e * large if labels[i] * margins[i] > 0.0 else large)
+        return total
+
+    @jit.stretch
+    @staticmethod
+    def kernel_conjugates(
+        u: np.ndarray, labels: np.ndarray, weights: np.ndarray, reals: np.ndarray, ints: np.ndarray, spare: np.ndarray
+    ) -> float:
+        outside = 0
+        for i in range(u.size):
+            spare[i] = -labels[i] * u[i]
+            outside += not 0.0 <= spare[i] <= 1.0
+        if outside:
+            return np.inf
+        total = 0.0
+        for _ in range(2):  # p log p, then (1 - p) log(1 - p)
+            if weights.size:
+                for i in range(u.size):
+                    total += weights[i] * x_log_x(spare[i])
+            else:
+                for i in range(u.size):
+                    total += x_log_x(spare[i])
+            for i in range(u.size):
+                spare[i] = 1.0 - spare[i]
+        return total

@@ -5,17 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import brentq, linprog
+from scipy.optimize import linprog
 from scipy.sparse.linalg import lsqr
 from sklearn.base import clone
 
+from ..certificate import best_shift
 from ..errors import InputError, UnsupportedError
 from ..operators import FirstDifference, Operator
 from ..penalties import L1, FusedL1, Penalty
 from ..problem import Problem
-
-_SETTLED = 1e-14
-"""Accuracy of the intercept at x = 0."""
 
 
 def lam_max(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio: float = 1.0) -> tuple[float, float]:
@@ -98,16 +96,7 @@ def _settled(problem: Problem) -> np.ndarray:
     """x = 0, with the best intercept."""
     x = np.zeros(problem.n_coordinates)
     if problem.bias:
-        _, labels, weights = problem.block
-
-        def slope(intercept: float) -> float:
-            slopes = problem.loss.derivative(intercept, labels)
-            return float(np.mean(weights * slopes if weights.size else slopes))
-
-        reach = 1.0
-        while slope(-reach) > 0.0 or slope(reach) < 0.0:
-            reach *= 2.0
-        x[-1] = brentq(slope, -reach, reach, xtol=_SETTLED * reach) / problem.bias
+        x[-1] = best_shift(problem, np.zeros(problem.block.labels.size)) / problem.bias
     return x
 
 

@@ -15,7 +15,6 @@ from ..data import Block
 from ..data.base import no_weights
 from ..errors import UnsupportedError
 from ..kernels.jit import as_reals
-from ..kernels.rows import evaluate
 from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
@@ -61,6 +60,9 @@ _LARGE_DROP = 1e-3
 """A step that lowers the objective by more than this part of it is hardly the last one."""
 
 
+_SEEN = ("margins", "gradient", "rising")
+"""Vectors of the state that hold what was read at x."""
+
 Model = TallModel | WideModel | SparseModel
 
 
@@ -105,7 +107,7 @@ class ProxNewton(Solver):
     summary = "proximal Newton with sampled curvature, deterministic, for few coordinates or few rows"
     update = "x+ = x + step (m - x), m the minimiser of a quadratic model of l, plus r1 + r2(F .)"
     cost = "1 pass, curvature of 20 d rows, one factorisation (d x d, or N x N), up to 2000 products, F and F^T with it"
-    memory = "4 d + 2 l + N, and at work 3 d^2 + N + 7 d + 3 l, or N^2 + N d for few rows"
+    memory = "5 d + 2 l + N, and at work 3 d^2 + N + 7 d + 3 l, or N^2 + N d for few rows"
     rate = "superlinear if the curvature is that of all rows"
     needs = (
         "smooth loss; any r1, r2, F; finite sum; d at most 2000, or N at most 2000 with N d at most 2e7, "
@@ -138,7 +140,8 @@ class ProxNewton(Solver):
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         n, d = problem.block.labels.size, x0.size
         z = self._form(problem).K.forward(x0)
-        vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n), "gradient": np.zeros(d)}
+        vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n)}
+        vectors |= {"gradient": np.zeros(d), "rising": np.zeros(d)}
         stride = max(1, n // int(self.rows or _ROWS_PER_FEATURE * d))
         numbers = {"stride": float(stride), "accuracy": _FIRST_ACCURACY, "floor": 0.0}
         numbers |= {"stiffness": math.nan, "loss": math.nan, "value": math.nan, "drop": 0.0}
@@ -159,8 +162,7 @@ class ProxNewton(Solver):
     def _begin(self, problem: Problem, state: State, seen: Evaluation) -> None:
         """With what was seen at the start."""
         v = state.vectors
-        state.numbers["loss"], v["margins"][:], v["gradient"][:] = seen
-        state.numbers["value"] = seen.loss + problem.penalty_value(v["x"])
+        _take(state, seen, seen.loss + problem.penalty_value(v["x"]))
         if problem.merged is not None:
             v["y"][:] = -v["gradient"]  # what it is at the solution
         some = slice(None, None, max(1, v["margins"].size // _LOOKED_AT))
@@ -186,15 +188,14 @@ class ProxNewton(Solver):
             penalty = problem.regularizer if problem.merged is None else problem.merged
             x_new = penalty.prox(v["z"][v["z"].size - d :] + v["y"][v["y"].size - d :])
 
-        margins, gradient = np.empty(n), np.empty(d)
-        loss, value = self._read(problem, x_new, margins, gradient)
+        seen, value = _read(problem, x_new)
         reads += n
         step = 1.0
         # At the end values differ by rounding alone while the gradient, and with it the gap, still gains.
         ceiling = numbers["value"] + _ROUNDING * abs(numbers["value"])
         while value > ceiling and step > 0.5**_MOST_HALVINGS:
             step *= 0.5
-            loss, value = self._read(problem, v["x"] + step * (x_new - v["x"]), margins, gradient)
+            seen, value = _read(problem, v["x"] + step * (x_new - v["x"]))
             reads += n
         # A loss with flat stretches may have no curvature where x is; the model then needs some of its own.
         raised = min(max(10.0 * numbers["floor"], _FIRST_FLOOR), 1.0)
@@ -204,7 +205,7 @@ class ProxNewton(Solver):
         if value <= ceiling:
             # A whole step keeps the exact zeros and pieces of the model's solution.
             v["x"][:] = x_new if step == 1.0 else v["x"] + step * (x_new - v["x"])
-            v["margins"][:], v["gradient"][:], numbers["loss"], numbers["value"] = margins, gradient, loss, value
+            _take(state, seen, value)
         else:
             v["y"][:], v["z"][:] = before  # a model without a minimiser has carried them far away
         if isinstance(model, WideModel) and problem.merged is not None and problem.F.n_outputs > 0:
@@ -236,18 +237,18 @@ class ProxNewton(Solver):
         """Newton's steps among the pieces that the model's solution has; the number of reads."""
         v, numbers = state.vectors, state.numbers
         rows, labels, weights = problem.block
-        bends, margins, gradient = (np.empty_like(v[name]) for name in ("margins", "margins", "gradient"))
+        bends = np.empty_like(v["margins"])
         A = data_matrix(rows)
         for reads in range(_MOST_FACE_STEPS):
             second_derivatives(problem.loss.derivative_term, v["margins"], labels, weights, 0.0, bends)
             x_new = face_step(problem, A, bends / labels.size, v["x"], v["gradient"])
             if x_new is None:
                 return reads
-            loss, value = self._read(problem, x_new, margins, gradient)
+            seen, value = _read(problem, x_new)
             if not value < numbers["value"] - 1e-14 * abs(numbers["value"]):
                 return reads + 1
-            v["x"][:], v["margins"][:], v["gradient"][:] = x_new, margins, gradient
-            numbers["loss"], numbers["value"] = loss, value
+            v["x"][:] = x_new
+            _take(state, seen, value)
         return _MOST_FACE_STEPS
 
     def promising(self, state: State, tol: float) -> bool:
@@ -257,7 +258,7 @@ class ProxNewton(Solver):
     def seen(self, state: State) -> Evaluation | None:
         if math.isnan(state.numbers["value"]):
             return None
-        return Evaluation(state.numbers["loss"], state.vectors["margins"], state.vectors["gradient"])
+        return Evaluation(state.numbers["loss"], *(state.vectors[name] for name in _SEEN))
 
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors
@@ -271,8 +272,15 @@ class ProxNewton(Solver):
     def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         vectors["y"][: y.size] = y * self._form(problem).lengths
 
-    def _read(self, problem: Problem, x: np.ndarray, margins: np.ndarray, gradient: np.ndarray) -> tuple[float, float]:
-        """Loss and objective at x; fills margins and the gradient of the loss in the same read."""
-        terms = problem.loss.value_term, problem.loss.derivative_term
-        loss = float(evaluate(*problem.block, *terms, x, margins, gradient))
-        return loss, loss + problem.penalty_value(x)
+
+def _read(problem: Problem, x: np.ndarray) -> tuple[Evaluation, float]:
+    """What the data say at x, and the objective."""
+    seen = look(problem, x)
+    return seen, seen.loss + problem.penalty_value(x)
+
+
+def _take(state: State, seen: Evaluation, value: float) -> None:
+    """Keep what was seen at x, and the objective there."""
+    state.numbers["loss"], state.numbers["value"] = seen.loss, value
+    for name in _SEEN:
+        state.vectors[name][:] = getattr(seen, name)

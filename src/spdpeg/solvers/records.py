@@ -172,7 +172,7 @@ class Recorder:
         if self.certificate is None or self._certified_at != state.iterations:
             best = -math.inf if self.certificate is None else self.certificate.dual
             x, _, _, dual, slopes = self._solution(state)
-            certificate = certify(self._problem, x, dual, best, seen, slopes)
+            certificate = certify(self._problem, x, dual, best, seen, slopes, self._tol)
             self.certificate = certificate.judged(self._tol or 0.0, self._problem.loss_at_zero)
             self._certified_at = state.iterations
         return self.certificate

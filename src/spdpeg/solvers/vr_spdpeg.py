@@ -79,7 +79,14 @@ _SHARED = {
 """Our vectors, and what SGADM calls them during the first pass."""
 
 
-_NEWTON_VECTORS = {"x": "x", "y": "newton_y", "z": "newton_z", "margins": "table", "gradient": "mean"}
+_NEWTON_VECTORS = {
+    "x": "x",
+    "y": "newton_y",
+    "z": "newton_z",
+    "margins": "table",
+    "gradient": "mean",
+    "rising": "rising",
+}
 """What Newton's steps call them, and our vectors: the table of slopes makes room for the margins."""
 
 
@@ -116,7 +123,7 @@ class VRSPDPEG(Solver):
     summary = "variance-reduced SPDPEG, the last iterate"
     update = "x+ = prox1(x - tau (g(x) - g(table) + mean of the table + F^T y)); y+ = prox2*(y + sigma F (2 x+ - x))"
     cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, about 10 d + 8 l flops; extragradient: 2 of each"
-    memory = "9 d + 10 l + N, 2 (d + l) of it for Newton's steps where they fit; N more with importance sampling"
+    memory = "10 d + 10 l + N, 3 d + 2 l of it for Newton's steps where they fit; N more with importance sampling"
     rate = "O(1/t); linear if r1 is strongly convex and r2 smooth, and in practice; superlinear in Newton's steps"
     needs = "smooth loss; any r1, r2, F; finite sum"
     finite_sum = True
