@@ -19,9 +19,10 @@ from scipy.optimize import brentq
 
 from .errors import UnsupportedError
 from .kernels.jit import STRETCH, Term, call_linear, call_prox, call_scalar, kernel
-from .kernels.rows import adjoint, columns, evaluate, slopes_at, weight_of
+from .kernels.rows import adjoint, columns, conjugates_at, evaluate, slope_sum, weight_of
 
 if TYPE_CHECKING:
+    from .penalties import Penalty
     from .problem import Problem, Terms
 
 _POLISHING = 100
@@ -44,7 +45,7 @@ _SETTLING = 50
 _SETTLED = 1e-13
 """Newton steps for that, and the part of the sum of absolute slopes at which they end."""
 
-_LEVEL = 0.1
+_LEVEL = 0.3
 """Times the root of the tolerance: the same part from which on slopes are scaled to add up to 0."""
 _EXACT = 1e-8
 """The part where there is no tolerance: its square is rounding."""
@@ -130,19 +131,21 @@ def certify(
 ) -> Certificate:
     """Certificate at (x, dual); `best` is a lower bound known before. Costs one read of the data unless `seen` at x.
 
-    `slopes` of a loss with corners, from the solver, are better than those at x. The bound may lose a hundredth of
+    `slopes` of a loss with corners, from the solver, are better than those at x. The bound may lose a tenth of
     `tol` if that saves time.
     """
-    y = problem.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
+    # One norm for all penalties does not ask for y.
+    alone = _one_norm(problem) is not None
+    y = problem.r2.dual_prox(-dual, _NO_STEP) if dual.size and not alone else -dual
     seen = look(problem, x) if seen is None else seen
     primal = seen.loss + problem.penalty_value(x)
     polished = y.copy()
     try:
         if slopes is not None and not math.isfinite(problem.loss.curvature):
-            pair = _by_corners(problem, slopes)
+            gradient, loss_part = _by_corners(problem, slopes)
         else:
-            pair = _settled(problem, seen, y, _EXACT if tol is None else _LEVEL * math.sqrt(tol))
-        lower = max(best, dual_value(problem, *pair, polished))
+            gradient, loss_part = _settled(problem, seen, y, _EXACT if tol is None else _LEVEL * math.sqrt(tol))
+        lower = max(best, bound(problem, gradient, polished, loss_part))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         lower = best
     without_gap = Certificate(primal, lower, math.nan).rel_gap == math.inf
@@ -173,24 +176,15 @@ def _residual(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.nda
     )
 
 
-def dual_value(problem: "Problem", slopes: np.ndarray, gradient: np.ndarray, y: np.ndarray) -> float:
-    """The best lower bound found from slopes of the loss, their gradient and y in the domain of r2*; may improve y."""
-    _, labels, weights = problem.block
-
-    def loss_part(scale: float) -> float:
-        return -problem.loss.conjugate_sum(scale * slopes, labels, weights) / labels.size
-
-    return bound(problem, gradient, y, loss_part)
+LossPart = Callable[[float], float]
+"""s -> minus the mean conjugate of the loss at s times certain slopes."""
 
 
-def bound(problem: "Problem", gradient: np.ndarray, y: np.ndarray, loss_part: Callable[[float], float]) -> float:
-    """The best lower bound from the gradient of a loss and y; may improve y.
-
-    `loss_part(s)` is minus the mean conjugate of the loss at s times its slopes.
-    """
-    merged = problem.merged
-    if merged is not None and merged.homogeneous and not merged.indicator:
-        scale = _INSIDE * merged.dual_scale(-gradient)
+def bound(problem: "Problem", gradient: np.ndarray, y: np.ndarray, loss_part: LossPart) -> float:
+    """The best lower bound from the gradient of a loss, its slopes and y; may improve y."""
+    norm = _one_norm(problem)
+    if norm is not None:
+        scale = _INSIDE * norm.dual_scale(-gradient)
         return loss_part(scale) if scale > 0.0 else -math.inf
     r1 = problem.regularizer
     if not r1.homogeneous or r1.indicator:
@@ -205,30 +199,47 @@ def bound(problem: "Problem", gradient: np.ndarray, y: np.ndarray, loss_part: Ca
     return best
 
 
-def _settled(problem: "Problem", seen: Evaluation, y: np.ndarray, accuracy: float) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes and gradient after the coordinates without a penalty have moved to the least loss."""
+def _one_norm(problem: "Problem") -> "Penalty | None":
+    """All penalties as one norm, if they are one."""
+    merged = problem.merged
+    return merged if merged is not None and merged.homogeneous and not merged.indicator else None
+
+
+def _part_at(
+    problem: "Problem", margins: np.ndarray, shift: float = 0.0, up: float = 1.0, down: float = 1.0
+) -> LossPart:
+    """From the slopes at the margins, all moved by `shift`; positive slopes times `up`, the others times `down`."""
+    _, labels, weights = problem.block
+    terms = problem.loss.read_term, problem.loss.conjugates_term
+
+    def part(scale: float) -> float:
+        spare = np.empty(STRETCH), np.empty(STRETCH)
+        total = conjugates_at(*terms, margins, shift, scale * up, scale * down, labels, weights, *spare)
+        return -float(total) / labels.size
+
+    return part
+
+
+def _settled(problem: "Problem", seen: Evaluation, y: np.ndarray, accuracy: float) -> tuple[np.ndarray, LossPart]:
+    """Gradient and slopes after the coordinates without a penalty have moved to the least loss."""
     free = problem.regularizer.free(problem.n_coordinates)
     count = int(free.sum())
     if not 0 < count <= _MOST_FREE or problem.loss.curvature == 0.0 or not math.isfinite(problem.loss.curvature):
-        return slopes_of(problem, seen.margins)[1], seen.gradient
+        return seen.gradient, _part_at(problem, seen.margins)
     if count == 1 and problem.bias:
         return _level(problem, seen, accuracy)
-    return _by_newton(problem, seen, free, problem.F.adjoint(y)[free])
-
-
-def slopes_of(problem: "Problem", margins: np.ndarray, shift: float = 0.0) -> tuple[float, np.ndarray]:
-    """phi' at the margins, all moved by `shift`: the weighted mean and those of all rows."""
-    _, labels, weights = problem.block
-    slopes = np.empty(labels.size)
-    total = slopes_at(problem.loss.read_term, margins, shift, labels, weights, np.empty(STRETCH), slopes)
-    return float(total) / labels.size, slopes
+    margins = _by_newton(problem, seen.margins, free, problem.F.adjoint(y)[free])
+    return look(problem, seen.gradient, margins).gradient, _part_at(problem, margins)
 
 
 def best_shift(problem: "Problem", margins: np.ndarray) -> float:
     """The number that, added to all margins, makes the mean slope 0; as far as that is found, if there is none."""
+    _, labels, weights = problem.block
+    spare, slopes = np.empty(STRETCH), np.empty(STRETCH)
+    read = problem.loss.read_term
 
     def slope(shift: float) -> float:
-        return slopes_of(problem, margins, shift)[0]
+        return float(slope_sum(read, margins, shift, labels, weights, spare, slopes)) / labels.size
 
     here = slope(0.0)
     if here == 0.0:
@@ -241,47 +252,49 @@ def best_shift(problem: "Problem", margins: np.ndarray) -> float:
     return far
 
 
-def _level(problem: "Problem", seen: Evaluation, accuracy: float) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes that add up to 0, so that the intercept's part of the gradient vanishes, and their gradient."""
-    rising, falling = seen.rising, seen.gradient - seen.rising
-    shift = 0.0
-    if abs(rising[-1] + falling[-1]) > accuracy * (rising[-1] - falling[-1]):
+def _level(problem: "Problem", seen: Evaluation, accuracy: float) -> tuple[np.ndarray, LossPart]:
+    """Gradient and slopes that add up to 0, so that the intercept's part of the gradient vanishes."""
+    rising, falling, shift = seen.rising, seen.gradient - seen.rising, 0.0
+    if abs(seen.gradient[-1]) > accuracy * (rising[-1] - falling[-1]):
         shift = best_shift(problem, seen.margins)
         there = look(problem, seen.gradient, seen.margins + shift)
         rising, falling = there.rising, there.gradient - there.rising
-    return _balanced(slopes_of(problem, seen.margins, shift)[1], rising, falling)
+    gradient, up, down = _balanced(rising, falling)
+    return gradient, _part_at(problem, seen.margins, shift, up, down)
 
 
-def _balanced(slopes: np.ndarray, rising: np.ndarray, falling: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes of one sign scaled down, so that all add up to 0, and their gradient, which comes in two parts.
+def _balanced(rising: np.ndarray, falling: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """A gradient in two parts, scaled so that the last entry, the intercept's, vanishes; and both factors.
 
-    They stay in their intervals, which hold 0 if the loss has a minimum. The last coordinate is the intercept.
+    Slopes that are scaled so stay in their intervals, which hold 0 if the loss has a minimum.
     """
     least = min(rising[-1], -falling[-1])
     up, down = least / (rising[-1] or 1.0), least / (-falling[-1] or 1.0)
     gradient = up * rising + down * falling
     gradient[-1] = 0.0  # up to rounding
-    return np.where(slopes > 0.0, up * slopes, down * slopes), gradient
+    return gradient, float(up), float(down)
 
 
-def _by_corners(problem: "Problem", slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes of a loss with corners and their gradient, balanced if there is an intercept."""
-    rows, _, weights = problem.block
-    parts = np.empty((2, problem.n_coordinates))
-    adjoint(rows, weights, np.maximum(slopes, 0.0), parts[0])
-    adjoint(rows, weights, np.minimum(slopes, 0.0), parts[1])
-    return _balanced(slopes, *parts) if problem.bias else (slopes, parts[0] + parts[1])
+def _by_corners(problem: "Problem", slopes: np.ndarray) -> tuple[np.ndarray, LossPart]:
+    """Gradient from slopes of a loss with corners, balanced if there is an intercept."""
+    rows, labels, weights = problem.block
+    rising, falling = np.empty(problem.n_coordinates), np.empty(problem.n_coordinates)
+    adjoint(rows, weights, np.maximum(slopes, 0.0), rising)
+    adjoint(rows, weights, np.minimum(slopes, 0.0), falling)
+    gradient = rising + falling
+    if problem.bias:
+        gradient, up, down = _balanced(rising, falling)
+        slopes = np.where(slopes > 0.0, up * slopes, down * slopes)
+    return gradient, lambda scale: -problem.loss.conjugate_sum(scale * slopes, labels, weights) / labels.size
 
 
-def _by_newton(
-    problem: "Problem", seen: Evaluation, free: np.ndarray, pull: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes and gradient where the force on the free coordinates, with the pull of F, is 0."""
+def _by_newton(problem: "Problem", margins: np.ndarray, free: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    """Margins after a move of the free coordinates to where the force on them, with the pull of F, is 0."""
     rows, labels, weights = problem.block
     count = pull.size
     A = np.empty((labels.size, count))
     columns(rows, np.where(free, np.cumsum(free) - 1, -1), A)
-    t = seen.margins
+    t = margins
     force, size, H = np.empty(count), np.empty(count), np.empty((count, count))
     pulls(A, labels, weights, problem.loss.derivative_term, t, force, size, H)
     for _ in range(_SETTLING):
@@ -299,7 +312,7 @@ def _by_newton(
         else:
             break
         t = t + step * move
-    return slopes_of(problem, t)[1], look(problem, seen.gradient, t).gradient
+    return t
 
 
 @kernel

@@ -1,5 +1,6 @@
 """The problem: data, loss, penalties and operator put together, checked once, scaled in one place."""
 
+import copy
 import math
 from collections.abc import Callable
 from functools import cached_property
@@ -12,8 +13,8 @@ from .certificate import Certificate, certify
 from .data import CSR, Block, Source, Stream, as_source
 from .data.base import no_weights
 from .errors import InputError, UnsupportedError
-from .kernels.jit import Term, as_reals
-from .kernels.rows import first_bad_row, gradient_sum, gram_product, loss_sum, row_statistics
+from .kernels.jit import STRETCH, Term, as_reals
+from .kernels.rows import first_bad_row, gradient_sum, gram_product, loss_sum, row_statistics, sum_stretches
 from .losses import Loss
 from .operators import Empty, FirstDifference, Identity, Operator, Repeated, as_operator
 from .operators.spectrum import eigenvalue_bound, eigenvalue_estimate
@@ -101,11 +102,7 @@ class Problem:
         self.n_features = self.source.n_features
         self.bias = _checked_bias(intercept)
         self.n_coordinates = self.n_features + int(self.bias != 0.0)
-        self.r1 = self._beside_intercept(_checked_penalty("r1", r1))
-        self.regularizer = self._beside_intercept(constrain(_checked_penalty("r1", r1), domain))
-        self.r2 = _checked_penalty("r2", r2)
-        self.F = self._make_operator(F)
-        self._check_terms()
+        self._set_penalties(r1, r2, F)
         if isinstance(self.source, Stream):
             if y is not None or sample_weight is not None:
                 raise InputError(
@@ -125,6 +122,23 @@ class Problem:
             self._choose_bias()
         self.statistics = self._measure(self.block)
 
+    def with_penalties(self, r1: Penalty | None = None, r2: Penalty | None = None, F: Any = None) -> "Problem":
+        """The same data, loss, domain and intercept under other penalties; the data are shared and not read again.
+
+        Examples
+        --------
+        >>> import numpy as np, spdpeg
+        >>> from spdpeg import losses, penalties
+        >>> ridge = spdpeg.Problem(np.eye(3), [1.0, 2.0, 3.0], loss=losses.Squared(), r1=penalties.L2Squared(0.1))
+        >>> lasso = ridge.with_penalties(penalties.L1(0.1))
+        >>> round(lasso.objective(np.ones(3)) - ridge.objective(np.ones(3)), 6)
+        0.15
+        """
+        other = copy.copy(self)
+        vars(other).pop("merged", None)  # the one part kept for later use that depends on them
+        other._set_penalties(r1, r2, F)
+        return other
+
     # ------------------------------------------------------------------------------------------------ evaluation
 
     def objective(self, x: Any) -> float:
@@ -134,6 +148,8 @@ class Problem:
 
     def penalty_value(self, x: np.ndarray) -> float:
         """r1(x) + r2(F x); infinite outside the domain."""
+        if self.merged is not None:
+            return self.merged.value(x)
         return self.regularizer.value(x) + self.r2.value(self.F.forward(x))
 
     def loss_value(self, x: np.ndarray, block: Block | None = None) -> float:
@@ -216,8 +232,8 @@ class Problem:
     def loss_at_zero(self) -> float:
         """Mean loss at x = 0, which reads no data."""
         _, labels, weights = self.block
-        values = self.loss.value(0.0, labels)
-        return float(np.mean(values * weights if weights.size else values))
+        total = sum_stretches(self.loss.read_term, np.zeros(labels.size), labels, weights, np.empty(STRETCH))
+        return float(total) / labels.size
 
     @cached_property
     def merged(self) -> Penalty | None:
@@ -295,7 +311,12 @@ class Problem:
             self.bias = math.sqrt(square)
             self.block = self.block._replace(rows=rows._replace(bias=self.bias))
 
-    def _check_terms(self) -> None:
+    def _set_penalties(self, r1: Penalty | None, r2: Penalty | None, F: Any) -> None:
+        alone = _checked_penalty("r1", r1)
+        self.r1 = self._beside_intercept(alone)
+        self.regularizer = self._beside_intercept(constrain(alone, self.domain))
+        self.r2 = _checked_penalty("r2", r2)
+        self.F = self._make_operator(F)
         self.regularizer.pack(self.n_coordinates)
         self.r2.pack(self.F.n_outputs)
 

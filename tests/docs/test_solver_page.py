@@ -63,7 +63,7 @@ def test_every_solver_fills_the_table_with_plain_lines(solver):
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_memory_is_that_of_the_state(name, problem, monkeypatch):
-    monkeypatch.setattr(VRSPDPEG, "_newton_at_once", lambda self, problem: False)  # as small a problem would
+    monkeypatch.setattr(VRSPDPEG, "begins_with_newton", lambda self, problem: False)  # as small a problem would
     sizes = {"N": 103, "d": 11, "l": 17, "d^2": 121}
     formula = re.match(r"[^,;]+", REGISTRY[name].memory)[0]
     stated = sum(

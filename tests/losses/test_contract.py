@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 from spdpeg import losses
 from spdpeg.errors import InputError
 from spdpeg.kernels.jit import STRETCH, as_reals
-from spdpeg.kernels.rows import slopes_at, sum_stretches
+from spdpeg.kernels.rows import conjugates_at, slope_sum, sum_stretches
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 FAR = [-1e300, -1e4, 1e4, 1e300]
@@ -218,15 +218,18 @@ def test_sums_over_rows_are_those_of_single_rows(case: Case, weighted: bool) -> 
     rng = np.random.default_rng(0)
     weights = rng.random(t.size) if weighted else np.ones(t.size)
     data = as_reals(b), as_reals(weights if weighted else np.empty(0))
-    found = np.empty(t.size)
-    total = slopes_at(case.loss.read_term, t, 0.0, *data, np.empty(STRETCH), found)
+    spare = np.empty(STRETCH), np.empty(STRETCH)
     expected = case.loss.derivative(t, b)
-    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-300)
+    total = slope_sum(case.loss.read_term, t - 0.5, 0.5, *data, *spare)
     assert total == pytest.approx(np.sum(weights * expected), rel=1e-12, abs=1e-9)
     loss = sum_stretches(case.loss.read_term, t, *data, np.empty(STRETCH))
     assert loss == pytest.approx(np.sum(weights * case.formula(t, b)), rel=1e-13)
     u = 0.9 * expected
     assert case.loss.conjugate_sum(u, *data) == pytest.approx(np.sum(weights * case.loss.conjugate(u, b)), rel=1e-12)
+    terms = case.loss.read_term, case.loss.conjugates_term
+    u = np.where(expected > 0.0, 0.5, 0.8) * expected
+    dual = conjugates_at(*terms, t - 0.5, 0.5, 0.5, 0.8, *data, *spare)
+    assert dual == pytest.approx(np.sum(weights * case.loss.conjugate(u, b)), rel=1e-12)
 
 
 def test_sums_tell_what_lies_outside(case: Case) -> None:

@@ -185,13 +185,20 @@ class Estimator(BaseEstimator):
         ]
 
     def _solve(self, data: Prepared) -> Fitted:
-        """The solutions, with warnings where one is not as exact as wanted."""
-        runs = self._runs(data)
+        """The solutions of the problems."""
+        return self._finished(self._runs(data))
+
+    def _finished(self, runs: Runs) -> Fitted:
+        """Keep the account of the runs, with warnings where one is not as exact as wanted."""
         for _, result in runs:
             self._warn(result)
         self._learners: list[Learner] = []
         self.n_iter_ = max(math.ceil(result.passes) for _, result in runs)
         return self._keep(runs)
+
+    def _separate(self, data: Prepared) -> bool:
+        """Whether each target is a problem of its own."""
+        return True
 
     def _runs(self, data: Prepared) -> Runs:
         """Solve the problem of each target."""
@@ -263,5 +270,5 @@ class Estimator(BaseEstimator):
             f"{type(self).__name__} ended after {result.passes:.4g} passes with {reached} where tol is {self.tol:g}: "
             f"{result.status}. Raise max_passes or tol, or scale the columns of X to similar size.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -49,15 +49,16 @@ class LogisticClassifier(Classifier):
             return np.column_stack([expit(-scores), expit(scores)])
         return np.asarray(softmax(scores if self.multi_class == "multinomial" else log_expit(scores), axis=1))
 
-    def _runs(self, data: Prepared) -> Runs:
+    def _separate(self, data: Prepared) -> bool:
         if self.multi_class not in _MULTI_CLASS:
             raise InputError(
                 f"multi_class of {type(self).__name__} is {self.multi_class!r}. Choose one of "
                 f"{', '.join(_MULTI_CLASS)}."
             )
-        if self.multi_class == "ovr" or len(data.targets) == 1:
-            return super()._runs(data)
-        return self._run_together(data)
+        return self.multi_class == "ovr" or len(data.targets) == 1
+
+    def _runs(self, data: Prepared) -> Runs:
+        return super()._runs(data) if self._separate(data) else self._run_together(data)
 
     def _run_together(self, data: Prepared) -> Runs:
         """Fit all classes at once."""

@@ -8,7 +8,7 @@ objective from rising. The same number added to all intercepts changes nothing; 
 """
 
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +23,7 @@ from ..penalties import Penalty, SeparableSum, Zero
 from ..problem import Problem
 from ..result import History, Status
 from ..solvers import solve
-from .runs import Start, uninterrupted
+from .runs import Run, Start, uninterrupted
 
 _MOST = 5000
 """Unknowns for which a Hessian is made."""
@@ -48,18 +48,6 @@ _NO_STEP = 1e-12
 _SETTLING = 20
 _SETTLED = 1e-14
 """Newton steps for the intercepts alone, before a bound, and the slope at which they end."""
-
-
-class Run(NamedTuple):
-    """Solution and account, by the names of `Result`."""
-
-    x: np.ndarray
-    dual: np.ndarray
-    objective: float
-    certificate: Certificate
-    history: History
-    passes: float
-    status: Status
 
 
 class Multinomial:

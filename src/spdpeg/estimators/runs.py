@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..certificate import Certificate
 from ..data import Stream
 from ..problem import Problem
-from ..result import Result, Status
+from ..result import History, Result, Status
 from ..solvers import solve
 from ..state import State
 
@@ -20,6 +21,18 @@ def uninterrupted(result: Result) -> Result:
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return result
+
+
+class Run(NamedTuple):
+    """Solution and account of a run other than one of `solve`, by the names of `Result`."""
+
+    x: np.ndarray
+    dual: np.ndarray
+    objective: float
+    certificate: Certificate
+    history: History
+    passes: float
+    status: Status
 
 
 class Start(NamedTuple):

@@ -118,8 +118,9 @@ def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
     return types.void(array, types.int64), generate
 
 
-inner = njit(**_OPTIONS, _nrt=False)
-"""Decorator of the small functions that kernels and hooks call; compiled into their caller.
+inner = njit(**_OPTIONS, _nrt=False, forceinline=True)
+"""Decorator of the small functions that kernels and hooks call; compiled into their caller, which LLVM would not always
+do by itself: a call that hands over a record of arrays costs as much as a short row.
 
 A function marked so must live in `kernels/` or in the folder of its caller: the cache watches those two.
 """

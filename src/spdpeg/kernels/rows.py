@@ -192,14 +192,11 @@ def absorb(
     total = call_stretch(read, margins[start:stop], labels[start:stop], weights[start:stop], some)
     for i in range(start, stop):
         factor = weight_of(weights, i) * some[i - start] / margins.size
-        if factor > 0.0:
-            add_row(rows, i, factor, rising)
-        else:
-            add_row(rows, i, factor, falling)
+        add_row(rows, i, factor, rising if factor > 0.0 else falling)
     return total
 
 
-@kernel
+@inner
 def slopes_at(
     read: Term,
     margins: np.ndarray,
@@ -207,17 +204,56 @@ def slopes_at(
     labels: np.ndarray,
     weights: np.ndarray,
     spare: np.ndarray,
-    out: np.ndarray,
+    slopes: np.ndarray,
+) -> None:
+    """phi'(margin_i + shift) for a stretch of rows."""
+    for i in range(margins.size):
+        spare[i] = margins[i] + shift
+    call_stretch(read, spare[: margins.size], labels, weights, slopes[: margins.size])
+
+
+@kernel
+def slope_sum(
+    read: Term,
+    margins: np.ndarray,
+    shift: float,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    spare: np.ndarray,
+    slopes: np.ndarray,
 ) -> float:
-    """out_i = phi'(margin_i + shift); returns the sum of w phi'."""
+    """Sum of w phi'(margin_i + shift)."""
     total = 0.0
-    for start in range(0, out.size, STRETCH):
-        stop = min(start + STRETCH, out.size)
+    for start in range(0, margins.size, STRETCH):
+        stop = min(start + STRETCH, margins.size)
+        slopes_at(read, margins[start:stop], shift, labels[start:stop], weights[start:stop], spare, slopes)
         for i in range(start, stop):
-            spare[i - start] = margins[i] + shift
-        call_stretch(read, spare[: stop - start], labels[start:stop], weights[start:stop], out[start:stop])
-        for i in range(start, stop):
-            total += weight_of(weights, i) * out[i]
+            total += weight_of(weights, i) * slopes[i - start]
+    return total
+
+
+@kernel
+def conjugates_at(
+    read: Term,
+    conjugates: Term,
+    margins: np.ndarray,
+    shift: float,
+    up: float,
+    down: float,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    spare: np.ndarray,
+    slopes: np.ndarray,
+) -> float:
+    """Sum of w phi*(s phi'(margin_i + shift)), where s is `up` for positive slopes and `down` for others."""
+    total = 0.0
+    for start in range(0, margins.size, STRETCH):
+        stop = min(start + STRETCH, margins.size)
+        slopes_at(read, margins[start:stop], shift, labels[start:stop], weights[start:stop], spare, slopes)
+        for i in range(stop - start):
+            slopes[i] *= up if slopes[i] > 0.0 else down
+        some, rest = slopes[: stop - start], spare[: stop - start]
+        total += call_stretch(conjugates, some, labels[start:stop], weights[start:stop], rest)
     return total
 
 

@@ -72,6 +72,13 @@ class Loss(Parameterized):
         return sum_and_slopes.term(self.pack(), np.array([self.kernel_value.address, self.kernel_derivative.address]))
 
     @property
+    def conjugates_term(self) -> Term:
+        """Sum of phi* over a stretch of rows, as kernels take it."""
+        if self.kernel_conjugates is not None:
+            return self.kernel_conjugates.term(self.pack(), jit.NONE)
+        return plain_sum.term(self.pack(), np.array([self.kernel_conjugate.address]))
+
+    @property
     def prox_term(self) -> Term:
         """prox of phi, as kernels take it."""
         if self.kernel_prox is not None:
@@ -93,11 +100,7 @@ class Loss(Parameterized):
 
     def conjugate_sum(self, u: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
         """Sum of w phi*(u, b) over all rows; no weights at all stand for weight 1 everywhere."""
-        if self.kernel_conjugates is not None:
-            term = self.kernel_conjugates.term(self.pack(), jit.NONE)
-        else:
-            term = plain_sum.term(self.pack(), np.array([self.kernel_conjugate.address]))
-        return float(sum_stretches(term, u, labels, weights, np.empty(jit.STRETCH)))
+        return float(sum_stretches(self.conjugates_term, u, labels, weights, np.empty(jit.STRETCH)))
 
     def lines(self, labels: np.ndarray) -> Lines | None:
         """The loss as two straight lines for each label; None if it is anything else."""

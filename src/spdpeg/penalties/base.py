@@ -1,5 +1,6 @@
 """What a penalty is: a convex r(v) with a closed-form prox, usable as r1 or as r2."""
 
+import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -151,7 +152,7 @@ def vector_of(owner: Penalty, name: str, value: Any, size: int, what: str = "coo
 def weights_of(owner: Penalty, name: str, value: Any, size: int, what: str = "coordinates") -> np.ndarray:
     """A non-negative weight, as one number for all coordinates (or groups) or one number for each."""
     weight = vector_of(owner, name, value, size, what)
-    if not np.all(np.isfinite(weight)) or np.any(weight < 0):
+    if not (weight.size == 0 or 0.0 <= float(weight.min()) <= float(weight.max()) < math.inf):
         raise InputError(
             f"{name} of {type(owner).__name__} has negative, NaN or infinite entries. "
             "Give finite weights of at least 0; 0 leaves a coordinate free."

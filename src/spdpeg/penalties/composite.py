@@ -1,5 +1,6 @@
 """Penalties made of penalties: blocks side by side, and a penalty on a convex set."""
 
+import itertools
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
@@ -112,7 +113,8 @@ class SeparableSum(Penalty):
             )
 
     def _blocks(self, v: np.ndarray) -> list[tuple[Penalty, np.ndarray]]:
-        return list(zip(self.parts, np.split(v, np.cumsum(self.sizes)[:-1]), strict=True))
+        ends = list(itertools.accumulate(self.sizes))
+        return [(part, v[end - n : end]) for part, n, end in zip(self.parts, self.sizes, ends, strict=True)]
 
 
 class Constrained(Penalty):

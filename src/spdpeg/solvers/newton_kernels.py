@@ -11,7 +11,9 @@ from ..problem import Terms
 
 RELAXATION = 1.7
 REBALANCE = 20
-"""Steps after which rho may change."""
+"""Steps after which rho may change, and"""
+UNBALANCED = 10.0
+"""how many times one residual must exceed the other for that."""
 
 
 @inner
@@ -35,7 +37,7 @@ def second_derivatives(
 def add_curvature(
     block: Block, derivative: Term, margins: np.ndarray, floor: float, stride: int, first: int, out: np.ndarray
 ) -> int:
-    """Lower triangle of out += sum of w phi''(margin) a a^T over every `stride`-th row; the number of those rows."""
+    """out + out^T += sum of w phi''(margin) a a^T over every `stride`-th row; the number of those rows."""
     used = 0
     for i in range(first, count(block.rows), stride):
         used += 1
@@ -46,17 +48,17 @@ def add_curvature(
 
 @inner
 def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
-    """Lower triangle of out += factor a_i a_i^T for a sparse row, whose columns may be in any order."""
+    """out + out^T += factor a_i a_i^T for a sparse row, whose columns may be in any order: each pair is added once."""
     start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
     for p in range(start, stop):
         scaled = factor * rows.values[p]
-        row_of_out = np.uint64(rows.indices[p])
-        for q in range(start, stop):
-            column = np.uint64(rows.indices[q])
-            if column <= row_of_out:
-                out[row_of_out, column] += scaled * rows.values[q]
+        line = out[np.uint64(rows.indices[p])]
+        for q in range(start, p):
+            line[np.uint64(rows.indices[q])] += scaled * rows.values[q]
+        line[np.uint64(rows.indices[p])] += 0.5 * scaled * rows.values[p]
     if rows.bias != 0.0:
         add_row(rows, i, factor * rows.bias, out[rows.width])
+        out[rows.width, rows.width] -= 0.5 * factor * rows.bias * rows.bias
 
 
 @kernel
@@ -65,6 +67,7 @@ def model_steps(
     right: np.ndarray,
     rho: float,
     accuracy: float,
+    most: int,
     stack: Terms,
     x: np.ndarray,
     y: np.ndarray,
@@ -75,15 +78,15 @@ def model_steps(
     back: np.ndarray,
     total_right: np.ndarray,
     residuals: np.ndarray,
-) -> None:
-    """Relaxed ADMM on the model, up to the next chance to change rho or until K x, z and z before agree to `accuracy`.
+) -> int:
+    """Relaxed ADMM on the model until K x, z and z before agree to `accuracy`, or until rho should change.
 
-    residuals = (|K x - z|, |z - z before|) of the last step.
+    Takes at most `most` steps; returns how many it took. residuals = (|K x - z|, |z - z before|) of the last one.
 
     x = inverse (right + K^T (rho z - y)),  y <- prox_{rho psi*}(y + rho v),  z <- v + (y before - y) / rho,
     v = 1.7 K x - 0.7 z
     """
-    for _ in range(REBALANCE):
+    for step in range(1, most + 1):
         for e in range(y.size):
             ahead[e] = rho * z[e] - y[e]
         call_linear(stack.adjoint, ahead, back)
@@ -111,4 +114,54 @@ def model_steps(
             y[e] = y_next[e]
         residuals[0], residuals[1] = math.sqrt(apart), math.sqrt(moved)
         if residuals[0] + residuals[1] <= accuracy * math.sqrt(size):
-            return
+            return step
+        if step % REBALANCE == 0 and not moved < UNBALANCED**2 * apart < UNBALANCED**4 * moved:
+            return step
+    return most
+
+
+@kernel
+def correct(
+    H: np.ndarray,
+    inverse: np.ndarray,
+    move: np.ndarray,
+    change: np.ndarray,
+    least: float,
+    image: np.ndarray,
+    back: np.ndarray,
+) -> None:
+    """H += c c^T / <c, m> - H m m^T H / <m, H m> for a move m that changed the gradient by c (BFGS).
+
+    The inverse of H + rho K^T K follows. Nothing happens unless <c, m> is at least a part of <m, H m>.
+    """
+    foretold, found = multiply(H, move, image), 0.0
+    for j in range(move.size):
+        found += change[j] * move[j]
+    if found > least * foretold > 0.0:
+        for v, size in ((image, -foretold), (change, found)):
+            add_square(H, v, 1.0 / size)
+            # Sherman and Morrison's formula.
+            whole = multiply(inverse, v, back)
+            add_square(inverse, back, -1.0 / (size + whole))
+
+
+@inner
+def multiply(M: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
+    """out = M v; returns <v, M v>."""
+    whole = 0.0
+    for i in range(v.size):
+        total = 0.0
+        for j in range(v.size):
+            total += M[i, j] * v[j]
+        out[i] = total
+        whole += total * v[i]
+    return whole
+
+
+@inner
+def add_square(M: np.ndarray, v: np.ndarray, factor: float) -> None:
+    """M += factor v v^T."""
+    for i in range(v.size):
+        scaled = factor * v[i]
+        for j in range(v.size):
+            M[i, j] += scaled * v[j]

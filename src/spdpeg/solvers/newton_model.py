@@ -19,7 +19,7 @@ from ..operators import Identity, Matrix, Operator, Stack
 from ..penalties import L1, Penalty, SeparableSum, Zero
 from ..problem import Problem
 from . import interior_point
-from .newton_kernels import REBALANCE, RELAXATION, add_curvature, model_steps, second_derivatives
+from .newton_kernels import REBALANCE, RELAXATION, add_curvature, correct, model_steps, second_derivatives
 from .stacking import Stacked, l1_weights
 
 _MOST_INNER = 2000
@@ -35,6 +35,8 @@ _UNEVEN = 2.0
 """Ratio of lengths from which on rows of F are brought to one length."""
 _MOST_CHANGE = 1e4
 """Of rho within a step, beyond which ADMM will not come to an end."""
+_LEAST_CHANGE = 1e-3
+"""Of the slope along a step, as a part of what the model foretold, from which on it is corrected."""
 _FIRST_RHO = 0.01
 """Part of the mean curvature that rho is at first, for few rows."""
 
@@ -55,6 +57,21 @@ class Form(NamedTuple):
     """K x ends with x itself."""
     lengths: np.ndarray
     """By which the rows of F were divided."""
+
+    def split(self, problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> Split:
+        """What ADMM would end with if x were the solution, y the multiplier of F x, and this the loss's gradient."""
+        if problem.merged is not None:
+            return Split(-gradient, x.copy())
+        multipliers = y * self.lengths
+        if self.holds_x:
+            multipliers = np.concatenate([multipliers, -(gradient + problem.F.adjoint(y))])
+        return Split(multipliers, self.K.forward(x))
+
+    def multiplier(self, problem: Problem, split: Split) -> np.ndarray:
+        """The multiplier of F x."""
+        if problem.merged is not None:
+            return problem.chain_dual(split.z, split.y)
+        return split.y[: self.lengths.size] / self.lengths
 
 
 def splitting(problem: Problem) -> Form:
@@ -95,11 +112,6 @@ class TallModel:
     """For few coordinates: curvature averaged over every `stride`-th row, as a d x d matrix."""
 
     def __init__(self, problem: Problem, form: Form) -> None:
-        self._problem = problem
-        self._terms = Stacked(form.K, form.penalty).terms(problem)
-        self._K = K = form.K.matrix()
-        self._gram = np.eye(K.shape[1]) if isinstance(form.K, Identity) else (K.T @ K).toarray()
-        self._weights = l1_weights(form.penalty, K.shape[0]) if K.shape[0] * K.shape[1] <= _ENTRIES_AT_ONCE else None
         rows, labels, _ = problem.block
         d = problem.n_coordinates
         self._scattered = rows.indptr.size > 0 and rows.values.size < _DENSE_SHARE * labels.size * d
@@ -107,6 +119,26 @@ class TallModel:
             A = data_matrix(rows)
             small = labels.size * d <= _ENTRIES_AT_ONCE
             self._A = np.asarray(A.toarray() if sp.issparse(A) else A, dtype=float) if small else A
+        self._H = np.empty((0, 0))
+        self._K: sp.csr_array | None = None
+        self._identity = self._stuck = self._agrees = False
+        self.penalise(problem, form)
+
+    def penalise(self, problem: Problem, form: Form) -> None:
+        """Go on with other penalties on the same data; the curvature stays."""
+        self._problem = problem
+        self._terms = Stacked(form.K, form.penalty).terms(problem)
+        identity = isinstance(form.K, Identity)
+        if not (identity and self._identity):
+            K = form.K.matrix()
+            if self._K is None or not _equal(K, self._K):
+                self._K, self._identity = K, identity
+                self._gram = np.eye(K.shape[1]) if identity else (K.T @ K).toarray()
+                if self._H.size:
+                    self._begin(math.nan)
+        assert self._K is not None
+        small = self._K.shape[0] * self._K.shape[1] <= _ENTRIES_AT_ONCE
+        self._weights = l1_weights(form.penalty, self._K.shape[0]) if small else None
 
     def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
         """Put the model where the margins are; the number of rows read.
@@ -114,14 +146,20 @@ class TallModel:
         `stiffness` is that at the end of the step before, which suits this one mostly; NaN if there was none.
         """
         self._H, used = self._curvature(margins, floor, stride, first)
+        self._begin(stiffness)
+        return used
+
+    def _begin(self, stiffness: float) -> None:
+        """Choose rho for a new matrix."""
         self._stuck = math.isinf(stiffness)
-        if self._stuck:
-            return used
         if math.isnan(stiffness):
             self._choose(_typical(self._H) * self._H.shape[0] / float(np.trace(self._gram)))
-        else:
+        elif not self._stuck:
             self._choose(stiffness * float(np.trace(self._H)))
-        return used
+
+    def correct(self, move: np.ndarray, change: np.ndarray) -> None:
+        """Let the model change the gradient along `move` as the loss did (Broyden, Fletcher, Goldfarb, Shanno)."""
+        correct(self._H, self._inverse, move, change, _LEAST_CHANGE, np.empty(move.size), np.empty(move.size))
 
     @property
     def stiffness(self) -> float:
@@ -139,6 +177,7 @@ class TallModel:
             self._stuck = not self._agrees and self._weights is not None
         if self._stuck:
             assert self._weights is not None
+            assert self._K is not None
             point, split.y[:] = interior_point.minimize(
                 self._H, right, self._K, self._weights, max(0.01 * accuracy, _FINEST)
             )
@@ -152,19 +191,19 @@ class TallModel:
         d, m = right.size, split.y.size
         work = [np.empty(m), np.empty(m), np.empty(m), np.empty(d), np.empty(d)]
         point, residuals = x.copy(), np.empty(2)
-        for _ in range(_MOST_INNER // REBALANCE):
-            model_steps(
-                self._inverse, right, self._rho, accuracy, self._terms, point, split.y, split.z, *work, residuals
+        left = _MOST_INNER
+        while left > 0:
+            left -= model_steps(
+                self._inverse, right, self._rho, accuracy, left, self._terms, point, split.y, split.z, *work, residuals
             )
             apart, moved = residuals
             if apart + moved <= accuracy * float(np.linalg.norm(split.z)):
                 self._agrees = True
                 break
-            if not 0.1 * moved < apart < 10.0 * moved:
-                rho = self._rho * (3.0 if apart > moved else 1.0 / 3.0)
-                if not first / _MOST_CHANGE < rho < first * _MOST_CHANGE:
-                    break
-                self._choose(rho)
+            rho = self._rho * (3.0 if apart > moved else 1.0 / 3.0)
+            if left == 0 or not first / _MOST_CHANGE < rho < first * _MOST_CHANGE:
+                break
+            self._choose(rho)
         return point
 
     def _choose(self, rho: float) -> None:
@@ -179,9 +218,9 @@ class TallModel:
         _, labels, weights = self._problem.block
         d, derivative = self._problem.n_coordinates, self._problem.loss.derivative_term
         if self._scattered:
-            lower = np.zeros((d, d))
-            used = int(add_curvature(self._problem.block, derivative, margins, floor, stride, first, lower))
-            return _symmetric(lower) / used, used
+            half = np.zeros((d, d))
+            used = int(add_curvature(self._problem.block, derivative, margins, floor, stride, first, half))
+            return (half + half.T) / used, used
         chosen = range(first, labels.size, stride)
         at_once = max(1, _ENTRIES_AT_ONCE // d)
         H = np.zeros((d, d))
@@ -310,6 +349,12 @@ def _typical(H: np.ndarray) -> float:
     mean = max(float(np.trace(H)) / d, 1e-12)
     factor, _ = scipy.linalg.lapack.dpotrf(H + 1e-6 * mean * np.eye(d), lower=1)
     return float(np.exp(2.0 * np.mean(np.log(np.diag(factor)))))
+
+
+def _equal(A: sp.csr_array, B: sp.csr_array) -> bool:
+    if A.shape != B.shape or A.nnz != B.nnz:
+        return False
+    return all(np.array_equal(getattr(A, part), getattr(B, part)) for part in ("indptr", "indices", "data"))
 
 
 def _same(v: np.ndarray) -> np.ndarray:

@@ -79,6 +79,11 @@ def fits(problem: Problem) -> bool:
     )
 
 
+def is_tall(problem: Problem) -> bool:
+    """Whether the model has a d x d matrix."""
+    return problem.n_coordinates <= _MOST_FEATURES and not is_sparse(problem)
+
+
 def newton_flops(problem: Problem) -> float:
     """Of one step, in units of the scattered work that stochastic steps do."""
     n, d = problem.block.labels.size, problem.n_coordinates
@@ -228,8 +233,7 @@ class ProxNewton(Solver):
     def _model(self, problem: Problem) -> Model:
         """The model, made once for each problem and not before the first step; the state holds what changes."""
         if self._modelled is None or self._modelled[0] is not problem:
-            tall = problem.n_coordinates <= _MOST_FEATURES
-            kind = SparseModel if is_sparse(problem) else TallModel if tall else WideModel
+            kind = TallModel if is_tall(problem) else SparseModel if is_sparse(problem) else WideModel
             self._modelled = problem, kind(problem, self._form(problem))
         return self._modelled[1]
 
@@ -261,13 +265,10 @@ class ProxNewton(Solver):
         return Evaluation(state.numbers["loss"], *(state.vectors[name] for name in _SEEN))
 
     def solution(self, problem: Problem, state: State) -> Solution:
-        v = state.vectors
-        if problem.merged is not None:
-            y = problem.chain_dual(v["z"], v["y"])
-            return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["z"]), -y)
-        lengths = self._form(problem).lengths
-        z, y = v["z"][: lengths.size] * lengths, v["y"][: lengths.size] / lengths
-        return Solution(v["x"].copy(), v["x"].copy(), z, -y)
+        v, form = state.vectors, self._form(problem)
+        m = form.lengths.size
+        z = v["z"][:m] * form.lengths if problem.merged is None else problem.F.forward(v["z"])
+        return Solution(v["x"].copy(), v["x"].copy(), z, -form.multiplier(problem, Split(v["y"], v["z"])))
 
     def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         vectors["y"][: y.size] = y * self._form(problem).lengths

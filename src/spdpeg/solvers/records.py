@@ -102,9 +102,10 @@ class Recorder:
         if self._tol is not None and self.certificate_due(state):
             with self._clock.running():
                 self._examined(state)  # as the certificate that comes next asks for
-        self.objective.append(self._evaluate(solution, self._seen or self._solver.seen(state)))
         with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
-            self.violation.append(float(np.linalg.norm(self._problem.F.forward(solution.x) - solution.z)))
+            Fx = self._problem.F.forward(solution.x)
+            self.objective.append(self._evaluate(solution, Fx, self._seen or self._solver.seen(state)))
+            self.violation.append(float(np.linalg.norm(Fx - solution.z)))
         self._guard(state)
         if callback is not None:
             progress = Progress(
@@ -188,10 +189,9 @@ class Recorder:
         length = self._source.rows_per_pass or max(self.rows[-1], rows)
         return rows / length if length else 0.0
 
-    def _evaluate(self, solution: Solution, seen: Evaluation | None) -> float:
+    def _evaluate(self, solution: Solution, Fx: np.ndarray, seen: Evaluation | None) -> float:
         problem = self._problem
-        at = problem.F.forward(solution.x) if problem.r2.finite else solution.z
-        penalty = problem.regularizer.value(solution.x) + problem.r2.value(at)
+        penalty = problem.regularizer.value(solution.x) + problem.r2.value(Fx if problem.r2.finite else solution.z)
         return (problem.loss_value(solution.x, self._source.block) if seen is None else seen.loss) + penalty
 
     def _guard(self, state: State) -> None:

@@ -173,7 +173,7 @@ class VRSPDPEG(Solver):
 
     def default_batch(self, problem: Problem) -> int:
         n = problem.block.labels.size
-        if self._newton_at_once(problem):
+        if self.begins_with_newton(problem):
             return 1
         wanted = dense_flops(problem) / row_flops(problem)
         most = n // 20
@@ -189,7 +189,7 @@ class VRSPDPEG(Solver):
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        if self._newton_at_once(problem):
+        if self.begins_with_newton(problem):
             # A stochastic pass before would gain nothing, and make the outcome depend on an order of the rows.
             numbers, newton = self._newton.start(problem, 1, x0)
             vectors = {ours: newton[theirs] for theirs, ours in _NEWTON_VECTORS.items()}
@@ -363,7 +363,7 @@ class VRSPDPEG(Solver):
         one_pass = problem.block.labels.size * (row_flops(problem) + dense / batch)
         return _NEWTON_STEPS * newton_flops(problem) < passes * one_pass
 
-    def _newton_at_once(self, problem: Problem) -> bool:
+    def begins_with_newton(self, problem: Problem) -> bool:
         """Whether to begin with Newton's steps, by what either way is likely to cost.
 
         Batches of the default size make the dense part of a pass as expensive as the rows.
