@@ -176,6 +176,19 @@ def _residual(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.nda
     )
 
 
+def least_gap(problem: "Problem", x: np.ndarray, seen: Evaluation, tol: float) -> float:
+    """A number below the gap that `certify` would find where one norm holds all penalties; minus infinity elsewhere.
+
+    It reads nothing. The bound D is a concave function of the slopes and has the margins for its gradient, so that it
+    is at most loss - <g, x> at slopes with gradient g.
+    """
+    norm = _one_norm(problem)
+    if norm is None or (problem.bias and not _is_level(seen, _LEVEL * math.sqrt(tol))):
+        return -math.inf
+    gradient = _balanced(seen.rising, seen.gradient - seen.rising)[0] if problem.bias else seen.gradient
+    return norm.value(x) + norm.dual_scale(-gradient) * float(gradient @ x)
+
+
 LossPart = Callable[[float], float]
 """s -> minus the mean conjugate of the loss at s times certain slopes."""
 
@@ -255,12 +268,18 @@ def best_shift(problem: "Problem", margins: np.ndarray) -> float:
 def _level(problem: "Problem", seen: Evaluation, accuracy: float) -> tuple[np.ndarray, LossPart]:
     """Gradient and slopes that add up to 0, so that the intercept's part of the gradient vanishes."""
     rising, falling, shift = seen.rising, seen.gradient - seen.rising, 0.0
-    if abs(seen.gradient[-1]) > accuracy * (rising[-1] - falling[-1]):
+    if not _is_level(seen, accuracy):
         shift = best_shift(problem, seen.margins)
         there = look(problem, seen.gradient, seen.margins + shift)
         rising, falling = there.rising, there.gradient - there.rising
     gradient, up, down = _balanced(rising, falling)
     return gradient, _part_at(problem, seen.margins, shift, up, down)
+
+
+def _is_level(seen: Evaluation, accuracy: float) -> bool:
+    """Whether the slopes add up to 0, up to this part of what their absolute values add up to."""
+    up, down = seen.rising[-1], seen.rising[-1] - seen.gradient[-1]
+    return bool(abs(up - down) <= accuracy * (up + down))
 
 
 def _balanced(rising: np.ndarray, falling: np.ndarray) -> tuple[np.ndarray, float, float]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..certificate import Certificate, Evaluation, certify, look
+from ..certificate import Certificate, Evaluation, certify, least_gap, look
 from ..estimators.runs import Run
 from ..problem import Problem
 from ..result import History, Status
@@ -77,7 +77,7 @@ class Continuation:
         split = form.split(problem, x, y, seen.gradient)
         value = seen.loss + problem.penalty_value(x)
         records = [(reads / n, 0, time.perf_counter() - begun, value, 0.0)]
-        gap, best, accuracy = math.inf, -math.inf, _ACCURACY
+        gap, accuracy = math.inf, _ACCURACY
         for step in range(1, _MOST_STEPS + 1):
             reads += n + self._refresh(seen)
             if reads > max_passes * n:
@@ -90,27 +90,28 @@ class Continuation:
                 return None
             self._model.correct(x_new - x, there.gradient - seen.gradient)
             x, seen, value = x_new, there, value_new
-            certificate = self._certify(problem, form, x, split, best, seen, tol)
             records.append((reads / n, step, time.perf_counter() - begun, value, 0.0))
-            if certificate.met is not None:
-                dual = -form.multiplier(problem, split)
-                return _account(x, dual, certificate, records), Place(x, seen.margins, dual)
-            best, before = certificate.dual, gap
-            gap = certificate.rel_gap if math.isfinite(certificate.rel_gap) else certificate.residual
+            before, gap = gap, least_gap(problem, x, seen, tol)
+            if not gap > tol * abs(value):
+                certificate = self._certify(problem, form, x, split, seen, tol)
+                if certificate.met is not None:
+                    dual = -form.multiplier(problem, split)
+                    return _account(x, dual, certificate, records), Place(x, seen.margins, dual)
+                gap = certificate.gap if math.isfinite(certificate.gap) else certificate.residual
             self._misses += _MISSES if gap > _POOR * before else 1
             accuracy = max(_LAST_ACCURACY, 0.1 * accuracy)
         return None
 
     def _certify(
-        self, problem: Problem, form: Form, x: np.ndarray, split: Split, best: float, seen: Evaluation, tol: float
+        self, problem: Problem, form: Form, x: np.ndarray, split: Split, seen: Evaluation, tol: float
     ) -> Certificate:
         """Where one norm holds all penalties the bound does not ask for the multipliers, which take time to find."""
         if problem.merged is not None:
-            quick = certify(problem, x, np.zeros(problem.F.n_outputs), best, seen, tol=tol)
+            quick = certify(problem, x, np.zeros(problem.F.n_outputs), seen=seen, tol=tol)
             if math.isfinite(quick.rel_gap):
                 return quick.judged(tol, self._loss_at_zero)
         dual = -form.multiplier(problem, split)
-        return certify(problem, x, dual, best, seen, tol=tol).judged(tol, self._loss_at_zero)
+        return certify(problem, x, dual, seen=seen, tol=tol).judged(tol, self._loss_at_zero)
 
     def _refresh(self, seen: Evaluation) -> int:
         """Take the curvature anew if it is time; the number of rows read."""
