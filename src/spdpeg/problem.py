@@ -156,6 +156,8 @@ class Problem:
         """Mean loss at x over the data, or over one block of a stream."""
         if block is None:
             self._require_finite_sum("objective and loss")
+            if not x.any():
+                return self.loss_at_zero
             block = self.block
         return float(loss_sum(block.rows, block.labels, block.weights, self.loss.value_term, x)) / block.labels.size
 

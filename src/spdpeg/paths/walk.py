@@ -48,7 +48,8 @@ def walk(
             for name, value in (("lam1", lam1[i]), ("lam2", lam2[j])):
                 if name in names:
                     setattr(model, name, float(value))
-            row[j] = fitter.fit(_near(row.get(j + back), above.get(j), above.get(j + back)))
+            corner = above.pop(j + back, None)  # needed no more: a fit holds as many numbers as there are rows
+            row[j] = fitter.fit(_near(row.get(j + back), above.get(j), corner))
             yield (i, j), model
         above = row
 

@@ -365,10 +365,6 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
     """Of a positive definite matrix."""
     factor, _ = scipy.linalg.lapack.dpotrf(matrix, lower=1)
     lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1)
-    return _symmetric(lower)
-
-
-def _symmetric(lower: np.ndarray) -> np.ndarray:
-    """The matrix of which only the lower triangle is filled."""
-    whole = np.tril(lower, -1)
-    return np.ascontiguousarray(whole + whole.T + np.diag(lower.diagonal()))
+    whole = np.ascontiguousarray(lower + lower.T)  # above the diagonal there are zeros
+    whole.flat[:: len(whole) + 1] *= 0.5
+    return whole
