@@ -176,17 +176,17 @@ def _residual(problem: "Problem", x: np.ndarray, y: np.ndarray, gradient: np.nda
     )
 
 
-def least_gap(problem: "Problem", x: np.ndarray, seen: Evaluation, tol: float) -> float:
+def least_gap(problem: "Problem", x: np.ndarray, seen: Evaluation, value: float, tol: float) -> float:
     """A number below the gap that `certify` would find where one norm holds all penalties; minus infinity elsewhere.
 
-    It reads nothing. The bound D is a concave function of the slopes and has the margins for its gradient, so that it
-    is at most loss - <g, x> at slopes with gradient g.
+    `value` is the objective at x. Nothing is read. The bound D is a concave function of the slopes and has the margins
+    for its gradient, so that it is at most loss - <g, x> at slopes with gradient g.
     """
     norm = _one_norm(problem)
     if norm is None or (problem.bias and not _is_level(seen, _LEVEL * math.sqrt(tol))):
         return -math.inf
     gradient = _balanced(seen.rising, seen.gradient - seen.rising)[0] if problem.bias else seen.gradient
-    return norm.value(x) + norm.dual_scale(-gradient) * float(gradient @ x)
+    return value - seen.loss + norm.dual_scale(-gradient) * float(gradient @ x)
 
 
 LossPart = Callable[[float], float]
@@ -223,9 +223,9 @@ def _part_at(
 ) -> LossPart:
     """From the slopes at the margins, all moved by `shift`; positive slopes times `up`, the others times `down`."""
     _, labels, weights = problem.block
-    terms = problem.loss.read_term, problem.loss.conjugates_term
 
     def part(scale: float) -> float:
+        terms = problem.loss.read_term, problem.loss.conjugates_term  # not before they are needed: a loss may lack one
         spare = np.empty(STRETCH), np.empty(STRETCH)
         total = conjugates_at(*terms, margins, shift, scale * up, scale * down, labels, weights, *spare)
         return -float(total) / labels.size

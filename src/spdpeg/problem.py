@@ -315,11 +315,11 @@ class Problem:
 
     def _set_penalties(self, r1: Penalty | None, r2: Penalty | None, F: Any) -> None:
         alone = _checked_penalty("r1", r1)
-        self.r1 = self._beside_intercept(alone)
-        self.regularizer = self._beside_intercept(constrain(alone, self.domain))
+        inside = constrain(alone, self.domain)
+        inside.pack(self.n_features)  # refuses parameters that do not fit
+        self.r1, self.regularizer = self._beside_intercept(alone), self._beside_intercept(inside)
         self.r2 = _checked_penalty("r2", r2)
         self.F = self._make_operator(F)
-        self.regularizer.pack(self.n_coordinates)
         self.r2.pack(self.F.n_outputs)
 
     def _encode_labels(self, y: Any, name: str = "y") -> np.ndarray:

@@ -126,7 +126,7 @@ A function marked so must live in `kernels/` or in the folder of its caller: the
 """
 
 
-strict = njit(nogil=True, error_model="numpy", fastmath={"contract"}, _nrt=False)
+strict = njit(nogil=True, error_model="numpy", fastmath={"contract"}, _nrt=False, forceinline=True)
 """The same for formulas whose roundings must happen in the order in which they are written."""
 
 

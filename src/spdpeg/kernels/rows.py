@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import STRETCH, Term, call_scalar, call_scalar_prox, call_stretch, inner, kernel, prefetch
+from .jit import STRETCH, Term, call_scalar, call_scalar_prox, call_stretch, inner, kernel, prefetch, strict
 
 _EXPECTED = 64
 """Entries fetched ahead; the processor recognises the rest of a long row by itself."""
@@ -46,11 +46,28 @@ def row_dot(rows: Rows, i: int, x: np.ndarray) -> float:
         for j in range(row.size):
             total += row[j] * x[j]
     else:
-        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            total += rows.values[k] * x[np.uint64(rows.indices[k])]
+        total = sparse_dot(rows.values, rows.indices, np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1]), x)
     if rows.bias != 0.0:
         total += rows.bias * x[rows.width]
     return total
+
+
+@strict
+def sparse_dot(values: np.ndarray, indices: np.ndarray, start: np.uint64, stop: np.uint64, x: np.ndarray) -> float:
+    """Four sums side by side: faster than the gather instructions that LLVM would make of one."""
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    k = start
+    while k + four <= stop:
+        a += values[k] * x[np.uint64(indices[k])]
+        b += values[k + one] * x[np.uint64(indices[k + one])]
+        c += values[k + two] * x[np.uint64(indices[k + two])]
+        d += values[k + three] * x[np.uint64(indices[k + three])]
+        k += four
+    while k < stop:
+        a += values[k] * x[np.uint64(indices[k])]
+        k += one
+    return (a + b) + (c + d)
 
 
 @inner

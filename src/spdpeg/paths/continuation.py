@@ -91,7 +91,7 @@ class Continuation:
             self._model.correct(x_new - x, there.gradient - seen.gradient)
             x, seen, value = x_new, there, value_new
             records.append((reads / n, step, time.perf_counter() - begun, value, 0.0))
-            before, gap = gap, least_gap(problem, x, seen, tol)
+            before, gap = gap, least_gap(problem, x, seen, value, tol)
             if not gap > tol * abs(value):
                 certificate = self._certify(problem, form, x, split, seen, tol)
                 if certificate.met is not None:

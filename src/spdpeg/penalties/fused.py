@@ -68,7 +68,7 @@ class FusedL1(Penalty):
     def _weights(self, size: int) -> tuple[float, np.ndarray]:
         edges = max(size - 1, 0)
         l2 = weights_of(self, "l2", self.l2, edges, "pairs of neighbours")
-        return float(weight_of(self, "l1", self.l1)[0]), np.broadcast_to(l2, (edges,))
+        return float(weight_of(self, "l1", self.l1)[0]), np.full(edges, l2)
 
     @jit.prox
     @staticmethod

@@ -127,15 +127,16 @@ class TallModel:
     def penalise(self, problem: Problem, form: Form) -> None:
         """Go on with other penalties on the same data; the curvature stays."""
         self._problem = problem
-        self._terms = Stacked(form.K, form.penalty).terms(problem)
         identity = isinstance(form.K, Identity)
         if not (identity and self._identity):
             K = form.K.matrix()
             if self._K is None or not _equal(K, self._K):
                 self._K, self._identity = K, identity
                 self._gram = np.eye(K.shape[1]) if identity else (K.T @ K).toarray()
+                self._terms = Stacked(form.K, form.penalty).terms(problem)
                 if self._H.size:
                     self._begin(math.nan)
+        self._terms = self._terms._replace(dual_prox2=form.penalty.dual_prox_term(form.K.n_outputs))
         assert self._K is not None
         small = self._K.shape[0] * self._K.shape[1] <= _ENTRIES_AT_ONCE
         self._weights = l1_weights(form.penalty, self._K.shape[0]) if small else None
