@@ -19,6 +19,8 @@ class Terminal:
 
     def __init__(self, arguments, **options):
         self._screen, side = pty.openpty()
+        # A shell that runs the tests in the background has told them, and whom they start, to ignore Ctrl-C.
+        options["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
         self.process = subprocess.Popen([sys.executable, "-m", "spdpeg", *arguments], stderr=side, **options)
         os.close(side)
         self.shown = b""
