@@ -25,7 +25,9 @@ class Stream:
     classes : pair, optional
         The two class labels, the second being the positive one. Needed only if the first chunk does not show both.
 
-    Weights of a stream multiply the losses as they are: the sum of all weights is not known in advance.
+    Weights of a stream multiply the losses as they are: the sum of all weights is not known in advance. Rows are taken
+    in order of arrival, which should be random: methods that take several rows a step are led astray by rows that are
+    sorted or alternate between classes.
     """
 
     def __init__(
