@@ -99,7 +99,7 @@ def solve_in_memory(name: str) -> dict[str, Any]:
     """Solve `name` from memory, with 32- and with 64-bit indices."""
     data = load(name)
     warm = random_rows(10, data.X.shape[1], 5)
-    spdpeg.solve(fused_logistic(warm, np.where(np.arange(10) < 5, 1.0, -1.0)), max_passes=1)
+    spdpeg.solve(fused_logistic(warm, np.where(np.arange(10) < 5, 1.0, -1.0)), "spdpeg", max_passes=1)
     report = {"32": measured(data)}
     data.X.indices, data.X.indptr = data.X.indices.astype(np.int64), data.X.indptr.astype(np.int64)
     report["64"] = measured(data)
@@ -111,7 +111,7 @@ def measured(data: DataSet) -> dict[str, Any]:
     tracemalloc.start()
     problem = fused_logistic(data.X, data.y)
     built = tracemalloc.get_traced_memory()[1]
-    result = spdpeg.solve(problem, max_passes=1)
+    result = spdpeg.solve(problem, "spdpeg", max_passes=1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     vector = 8 * data.X.shape[1]
