@@ -134,9 +134,7 @@ def certify(
     `slopes` of a loss with corners, from the solver, are better than those at x. The bound may lose a tenth of
     `tol` if that saves time.
     """
-    # One norm for all penalties does not ask for y.
-    alone = _one_norm(problem) is not None
-    y = problem.r2.dual_prox(-dual, _NO_STEP) if dual.size and not alone else -dual
+    y = problem.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
     seen = look(problem, x) if seen is None else seen
     primal = seen.loss + problem.penalty_value(x)
     polished = y.copy()

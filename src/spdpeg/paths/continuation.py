@@ -82,7 +82,9 @@ class Continuation:
             reads += n + self._refresh(seen)
             if reads > max_passes * n:
                 return None
-            x_new = self._minimum(problem, form, x, seen, split, accuracy)
+            with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
+                point = self._model.minimize(x, seen.gradient, split, accuracy)
+            x_new = form.exact(problem, point, split)
             there = look(problem, x_new)
             value_new = there.loss + problem.penalty_value(x_new)
             if not value_new <= value + _SLACK * abs(value):
@@ -119,17 +121,6 @@ class Continuation:
             return 0
         self._misses = 0
         return self._model.move(seen.margins, 0.0, self._stride, 0, self._model.stiffness)
-
-    def _minimum(
-        self, problem: Problem, form: Form, x: np.ndarray, seen: Evaluation, split: Split, accuracy: float
-    ) -> np.ndarray:
-        """Of the model, with exact zeros and pieces where the penalties make them; moves the split."""
-        with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
-            point = self._model.minimize(x, seen.gradient, split, accuracy)
-        if not form.holds_x:
-            return point
-        penalty = problem.regularizer if problem.merged is None else problem.merged
-        return penalty.prox(split.z[-x.size :] + split.y[-x.size :])
 
 
 def _account(

@@ -123,8 +123,8 @@ class CrossValidated:
                 scores[place] = scorer(fitted, X_out, y_out, **weighting)
             return scores
 
-        # Several folds share the processors already; linear algebra on all of them in each would only get in the way.
-        with threadpool_limits(1):  # folds share the processors, and rounding must not depend on how many they are
+        # Several folds share the processors already, and rounding must not depend on how many processors there are.
+        with threadpool_limits(1):
             jobs = (delayed(fold)(*rows) for rows in splitter.split(np.zeros(_num_samples(X)), y))
             return np.stack(Parallel(self.n_jobs, prefer="threads")(jobs), axis=2)
 

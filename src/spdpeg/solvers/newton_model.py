@@ -67,6 +67,16 @@ class Form(NamedTuple):
             multipliers = np.concatenate([multipliers, -(gradient + problem.F.adjoint(y))])
         return Split(multipliers, self.K.forward(x))
 
+    def exact(self, problem: Problem, point: np.ndarray, split: Split) -> np.ndarray:
+        """The minimiser of a model with exact zeros and pieces: y is a subgradient at z up to rounding.
+
+        The point as it is where the split does not hold it.
+        """
+        if not self.holds_x:
+            return point
+        penalty = problem.regularizer if problem.merged is None else problem.merged
+        return penalty.prox(split.z[-point.size :] + split.y[-point.size :])
+
     def multiplier(self, problem: Problem, split: Split) -> np.ndarray:
         """The multiplier of F x."""
         if problem.merged is not None:

@@ -179,7 +179,7 @@ class ProxNewton(Solver):
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
-        n, d = block.labels.size, problem.n_coordinates
+        n = block.labels.size
         form, model = self._form(problem), self._model(problem)
         before_step = numbers["value"]
         stride = int(numbers["stride"])
@@ -188,10 +188,7 @@ class ProxNewton(Solver):
         before = Split(v["y"].copy(), v["z"].copy())
         with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
             x_new = model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
-        if form.holds_x:
-            # y is a subgradient at z up to rounding; the prox makes the zeros and pieces of z exact.
-            penalty = problem.regularizer if problem.merged is None else problem.merged
-            x_new = penalty.prox(v["z"][v["z"].size - d :] + v["y"][v["y"].size - d :])
+        x_new = form.exact(problem, x_new, Split(v["y"], v["z"]))
 
         seen, value = _read(problem, x_new)
         reads += n
