@@ -21,7 +21,7 @@ LAYERS = [
     {"losses", "penalties", "operators", "data", "graphs", "files"},
     {"plots"},
     {"state", "result", "problem", "certificate"},
-    {"progress", "solvers", "datasets"},
+    {"progress", "exact", "solvers", "datasets"},
     {"estimators"},
     {"paths", "model_file"},
     {"__init__"},

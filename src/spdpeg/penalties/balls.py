@@ -1,12 +1,14 @@
 """Sets of bounded size: the Euclidean ball, the l1 ball and the simplex."""
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.thresholds import excess, largest, length, threshold
 from ..parameters import positive
 from .base import FEASIBLE, Packed, Penalty, norm
+from .conic import ConicForm, ball, broken_lines
 
 
 class L2Ball(Penalty):
@@ -29,6 +31,9 @@ class L2Ball(Penalty):
 
     def conjugate(self, u: np.ndarray) -> float:
         return self.radius * norm(u)
+
+    def conic_form(self, size: int) -> ConicForm:
+        return ball(positive(self, "radius", self.radius), size)
 
     def pack(self, size: int) -> Packed:
         return Packed(np.array([positive(self, "radius", self.radius)]), jit.NONE)
@@ -71,6 +76,13 @@ class L1Ball(Penalty):
 
     def conjugate(self, u: np.ndarray) -> float:
         return float(self.radius * np.max(np.abs(u), initial=0.0))
+
+    def conic_form(self, size: int) -> ConicForm:
+        # One more variable per coordinate, at least |v_j|; together they are at most the radius.
+        each, none = sp.eye_array(size), sp.csr_array((1, size))
+        K = sp.vstack([sp.hstack([each, -each]), sp.hstack([-each, -each]), sp.hstack([none, np.ones((1, size))])])
+        offset = np.append(np.zeros(2 * size), positive(self, "radius", self.radius))
+        return broken_lines(K, offset, np.inf, 0.0, size)
 
     def pack(self, size: int) -> Packed:
         return Packed(np.array([positive(self, "radius", self.radius)]), jit.NONE)
@@ -118,6 +130,11 @@ class Simplex(Penalty):
 
     def conjugate(self, u: np.ndarray) -> float:
         return float(self.total * np.max(u))
+
+    def conic_form(self, size: int) -> ConicForm:
+        (total,) = self.pack(size).reals
+        sign = broken_lines(sp.eye_array(size), 0.0, 0.0, np.inf)
+        return sign + broken_lines(np.ones((1, size)), total, np.inf, np.inf)
 
     def pack(self, size: int) -> Packed:
         if size == 0:

@@ -10,6 +10,7 @@ from ..kernels import jit
 from ..kernels.jit import Hook, Term
 from ..kernels.vectors import apply_prox, join, moreau, rescaled
 from ..parameters import Parameterized, positive
+from .conic import ConicForm
 
 FEASIBLE = 1e-9
 """Relative slack within which a point counts as inside a set: a projection lands on the border only up to rounding."""
@@ -78,6 +79,10 @@ class Penalty(Parameterized):
         """A penalty whose prox is that of r with step factors_j in coordinate j; None without a closed form."""
         return Rescaled(self, float(factors[0])) if factors.size and np.ptp(factors) == 0.0 else None
 
+    def conic_form(self, size: int) -> ConicForm | None:
+        """r as squares, broken lines and norms, for interior points; None where it has no such form here."""
+        return None
+
     def prox_term(self, size: int) -> Term:
         """prox of r, as kernels take it."""
         return self.kernel_prox.term(*self.pack(size))
@@ -122,6 +127,10 @@ class Rescaled(Penalty):
 
     def conjugate(self, u: np.ndarray) -> float:
         return self.factor * self.penalty.conjugate(u / self.factor)
+
+    def conic_form(self, size: int) -> ConicForm | None:
+        form = self.penalty.conic_form(size)
+        return None if form is None else form.scaled(self.factor)
 
     def pack(self, size: int) -> Packed:
         factor = Term(0, jit.as_reals([self.factor]), jit.NONE)

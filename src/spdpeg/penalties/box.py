@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import InputError
 from ..kernels import jit
 from .base import FEASIBLE, Packed, Penalty, numbers_of, vector_of
+from .conic import ConicForm, broken_lines
 
 
 class Box(Penalty):
@@ -44,6 +46,17 @@ class Box(Penalty):
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return self
+
+    def conic_form(self, size: int) -> ConicForm:
+        lower, upper = (np.broadcast_to(bound, (size,)) for bound in np.split(self.pack(size).reals, 2))
+        fixed = lower == upper
+        low, high = np.flatnonzero(np.isfinite(lower)), np.flatnonzero(np.isfinite(upper) & ~fixed)
+        columns = np.concatenate([low, high])
+        K = sp.csr_array((np.ones(columns.size), columns, np.arange(columns.size + 1)), shape=(columns.size, size))
+        offset = np.concatenate([lower[low], upper[high]])
+        up = np.concatenate([np.where(fixed[low], np.inf, 0.0), np.full(high.size, np.inf)])
+        down = np.concatenate([np.full(low.size, np.inf), np.zeros(high.size)])
+        return broken_lines(K, offset, up, down)
 
     def pack(self, size: int) -> Packed:
         lower, upper = np.broadcast_arrays(

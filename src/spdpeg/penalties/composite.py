@@ -12,6 +12,7 @@ from ..kernels.jit import Hook, Term
 from ..kernels.vectors import blockwise, blockwise_linear, in_turn, join
 from .balls import L1Ball, L2Ball
 from .base import Packed, Penalty
+from .conic import ConicForm, stack
 from .elastic_net import ElasticNet
 from .l1 import L1
 from .l2 import L2Squared
@@ -88,6 +89,12 @@ class SeparableSum(Penalty):
         terms = [part.subgradient_term(n) for part, n in zip(self.parts, self.sizes, strict=True)]
         return blockwise_linear.term(*join(terms, list(self.sizes)))
 
+    def conic_form(self, size: int) -> ConicForm | None:
+        self._check(size)
+        forms = [part.conic_form(n) for part, n in zip(self.parts, self.sizes, strict=True)]
+        known = [form for form in forms if form is not None]
+        return stack(known) if len(known) == len(forms) else None
+
     def pack(self, size: int) -> Packed:
         self._check(size)
         terms = [part.prox_term(n) for part, n in zip(self.parts, self.sizes, strict=True)]
@@ -163,6 +170,10 @@ class Constrained(Penalty):
             f"The conjugate of {self.penalty!r} on {self.domain!r} has no closed form here. "
             "Use a norm with a set around 0, or ridge, or leave the set out."
         )
+
+    def conic_form(self, size: int) -> ConicForm | None:
+        form, domain = self.penalty.conic_form(size), self.domain.conic_form(size)
+        return None if form is None or domain is None else form + domain
 
     def pack(self, size: int) -> Packed:
         if not self.penalty.finite and np.isinf(self.value(self.domain.prox(self.penalty.prox(np.zeros(size))))):

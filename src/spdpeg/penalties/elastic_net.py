@@ -7,7 +7,9 @@ import numpy as np
 from ..kernels import jit
 from ..kernels.jit import inner
 from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
+from .conic import ConicForm
 from .l1 import L1
+from .l2 import L2Squared
 
 
 @inner
@@ -65,6 +67,9 @@ class ElasticNet(Penalty):
 
     def dual_scale(self, u: np.ndarray) -> float:
         return L1(self.l1).dual_scale(u)
+
+    def conic_form(self, size: int) -> ConicForm:
+        return L1(self.l1).conic_form(size) + L2Squared(self.l2).conic_form(size)
 
     def pack(self, size: int) -> Packed:
         l1, l2 = np.broadcast_arrays(weights_of(self, "l1", self.l1, size), weights_of(self, "l2", self.l2, size))

@@ -3,11 +3,14 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..kernels import chain, jit
 from ..kernels.chain import MEMORY, chain_prox
 from ..kernels.jit import as_reals
 from .base import FEASIBLE, Packed, Penalty, weight_of, weights_of
+from .conic import ConicForm, broken_lines
+from .l1 import L1
 
 _ROUNDING = 1e-12
 
@@ -59,6 +62,12 @@ class FusedL1(Penalty):
                 return 0.0
             u, l1 = u - total / u.size, np.finfo(float).eps * size
         return float(chain.dual_scale(as_reals(u), l1, as_reals(l2)))
+
+    def conic_form(self, size: int) -> ConicForm:
+        l1, l2 = self._weights(size)
+        edges = l2.size
+        jumps = sp.diags_array([-np.ones(edges), np.ones(edges)], offsets=[0, 1], shape=(edges, size))
+        return L1(l1).conic_form(size) + broken_lines(jumps, 0.0, l2, l2)
 
     def pack(self, size: int) -> Packed:
         """l1, one l2 per edge, and the working memory of the prox."""

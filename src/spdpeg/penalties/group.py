@@ -9,6 +9,7 @@ from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import inner
 from .base import Packed, Penalty, in_dual_domain, weights_of
+from .conic import ConicForm, norms
 
 _SAFE = 1e300
 """Squares between 1 / _SAFE and _SAFE lost nothing to overflow or underflow."""
@@ -79,6 +80,11 @@ class GroupL2(Penalty):
         weight = np.broadcast_to(weights_of(self, "weight", self.weight, count, "groups"), (count,))
         starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=count + 1))])
         return Packed(np.append(weight, 0.0), np.concatenate([starts, np.argsort(labels, kind="stable")]))
+
+    def conic_form(self, size: int) -> ConicForm:
+        reals, ints = self.pack(size)
+        starts, order = ints[: reals.size + 1], ints[reals.size + 1 :]
+        return norms(np.split(order, starts[1:-1]), reals, size)
 
     def _norms(self, v: np.ndarray) -> np.ndarray:
         labels, count = self._labels(v.size)

@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..kernels import jit
 from ..parameters import positive
 from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
+from .conic import ConicForm, broken_lines
 
 
 class HuberL1(Penalty):
@@ -41,6 +43,15 @@ class HuberL1(Penalty):
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return HuberL1(factors * np.asarray(self.weight), self.delta)
+
+    def conic_form(self, size: int) -> ConicForm:
+        # The smallest weight_j (s_j^2 / (2 delta) + |v_j - s_j|) over s.
+        weight = np.broadcast_to(weights_of(self, "weight", self.weight, size), (size,))
+        bent = np.flatnonzero(weight)
+        part = sp.csr_array((np.ones(bent.size), bent, np.arange(bent.size + 1)), shape=(bent.size, size))
+        K = sp.hstack([part, -sp.eye_array(bent.size)])
+        curvature = np.concatenate([np.zeros(size), weight[bent] / positive(self, "delta", self.delta)])
+        return broken_lines(K, 0.0, weight[bent], weight[bent], size, curvature=curvature)
 
     def pack(self, size: int) -> Packed:
         delta = positive(self, "delta", self.delta)

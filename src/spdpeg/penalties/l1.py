@@ -3,9 +3,11 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..kernels import jit
 from .base import Packed, Penalty, in_dual_domain, weights_of
+from .conic import ConicForm, broken_lines
 
 
 class L1(Penalty):
@@ -45,6 +47,10 @@ class L1(Penalty):
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return L1(factors * np.asarray(self.weight))
+
+    def conic_form(self, size: int) -> ConicForm:
+        weight = weights_of(self, "weight", self.weight, size)
+        return broken_lines(sp.eye_array(size), 0.0, weight, weight)
 
     def pack(self, size: int) -> Packed:
         return Packed(weights_of(self, "weight", self.weight, size), jit.NONE)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..kernels import jit
 from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
+from .conic import ConicForm, squares
 
 
 class L2Squared(Penalty):
@@ -42,6 +43,9 @@ class L2Squared(Penalty):
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return L2Squared(factors * np.asarray(self.weight))
+
+    def conic_form(self, size: int) -> ConicForm:
+        return squares(weights_of(self, "weight", self.weight, size), size)
 
     def pack(self, size: int) -> Packed:
         return Packed(weights_of(self, "weight", self.weight, size), jit.NONE)

@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..kernels import jit
 from .balls import L1Ball
 from .base import Packed, Penalty, in_dual_domain, weight_of
+from .conic import ConicForm, broken_lines
 
 
 class LInf(Penalty):
@@ -37,6 +39,14 @@ class LInf(Penalty):
     def dual_scale(self, u: np.ndarray) -> float:
         size = float(np.abs(u).sum())
         return min(1.0, float(np.squeeze(self.weight)) / size) if size > 0.0 else 1.0
+
+    def conic_form(self, size: int) -> ConicForm:
+        # One more variable, at least |v_j| for every j.
+        weight = weight_of(self, "weight", self.weight)
+        above = sp.hstack([sp.eye_array(size), -np.ones((size, 1))])
+        below = sp.hstack([-sp.eye_array(size), -np.ones((size, 1))])
+        linear = np.append(np.zeros(size), weight)
+        return broken_lines(sp.vstack([above, below]), 0.0, np.inf, 0.0, size, linear)
 
     def pack(self, size: int) -> Packed:
         return Packed(weight_of(self, "weight", self.weight), jit.NONE)

@@ -7,10 +7,12 @@ weight = 1 / N they are mean losses.
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import InputError
 from ..kernels import jit
 from .base import Packed, Penalty, in_dual_domain, numbers_of, weights_of
+from .conic import ConicForm, broken_lines
 
 
 class Hinge(Penalty):
@@ -45,6 +47,10 @@ class Hinge(Penalty):
     def conjugate(self, u: np.ndarray) -> float:
         along = np.asarray(self.labels) * u
         return float(np.sum(along)) if in_dual_domain(along, -np.asarray(self.weight), 0.0) else np.inf
+
+    def conic_form(self, size: int) -> ConicForm:
+        labels, weight = np.split(self.pack(size).reals, 2)
+        return broken_lines(sp.eye_array(size), labels, weight * (labels < 0.0), weight * (labels > 0.0))
 
     def pack(self, size: int) -> Packed:
         labels = _labels_of(self, self.labels, size)
@@ -106,6 +112,10 @@ class Quantile(Penalty):
         weight = np.asarray(self.weight)
         inside = in_dual_domain(u, -self.level * weight, (1.0 - self.level) * weight)
         return float(np.sum(u * np.asarray(self.labels))) if inside else np.inf
+
+    def conic_form(self, size: int) -> ConicForm:
+        labels, above, below = np.split(self.pack(size).reals, 3)
+        return broken_lines(sp.eye_array(size), labels, below, above)
 
     def pack(self, size: int) -> Packed:
         labels = _labels_of(self, self.labels, size)

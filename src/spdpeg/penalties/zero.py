@@ -4,6 +4,7 @@ import numpy as np
 
 from ..kernels import jit
 from .base import Packed, Penalty, in_dual_domain, no_parameters
+from .conic import ConicForm, squares
 
 
 class Zero(Penalty):
@@ -26,6 +27,9 @@ class Zero(Penalty):
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return self
+
+    def conic_form(self, size: int) -> ConicForm:
+        return squares(0.0, size)
 
     def pack(self, size: int) -> Packed:
         return no_parameters()

@@ -1,0 +1,1 @@
+"""Exact models: quadratic functions with penalties in conic form, minimised without data."""

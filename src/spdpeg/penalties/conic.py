@@ -1,0 +1,268 @@
+"""Penalties in the form that interior points take: squares, broken lines and Euclidean norms of linear functions.
+
+    r(v) = min over s of  1/2 w^T Q w + l^T w + sum_i g_i(K_i w - t_i) + sum_g c_g |K_g w - t_g|,      w = (v, s),
+
+with g_i(a) = up_i max(a, 0) + down_i max(-a, 0). An infinite `up` or `down` is a constraint, both infinite an equation.
+A group with an infinite weight is the ball |K_g w - t_g| <= radius_g. The auxiliary variables s come after v.
+
+Forms are made by `squares`, `broken_lines`, `norms` and `ball`; they are added (`+`), put side by side (`stack`),
+multiplied (`scaled`) and taken after a matrix (`after`).
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+_LONG = 32
+"""Entries of a row of F beyond which a square of it gets a variable of its own: its product with itself is dense."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConicForm:
+    """A penalty as squares, broken lines and norms.
+
+    Parameters
+    ----------
+    size : int
+        Length of v.
+    quadratic : csr_array
+        Q, symmetric and positive semidefinite, one row and column for each entry of w = (v, s).
+    linear : array
+        l.
+    K : csr_array
+        The rows of the broken lines, then those of the groups.
+    offset : array
+        t, one number for each row of K.
+    up, down : array
+        Slopes on the two sides, in [0, inf], one for each broken line.
+    starts : array of int
+        The rows of group g are starts[g], ..., starts[g + 1] - 1; the first group starts after the broken lines.
+    weight, radius : array
+        c_g, infinite for a ball; radius_g, 0 for a norm.
+    """
+
+    size: int
+    quadratic: sp.csr_array
+    linear: np.ndarray
+    K: sp.csr_array
+    offset: np.ndarray
+    up: np.ndarray
+    down: np.ndarray
+    starts: np.ndarray
+    weight: np.ndarray
+    radius: np.ndarray
+
+    @property
+    def width(self) -> int:
+        """Length of w."""
+        return self.linear.size
+
+    @property
+    def n_lines(self) -> int:
+        """Number of broken lines."""
+        return self.up.size
+
+    def value(self, w: np.ndarray, slack: float = 0.0) -> float:
+        """The value at w = (v, s); infinite where a constraint is missed by more than `slack`."""
+        image = self.K @ w - self.offset
+        lines = image[: self.n_lines]
+        lengths = group_norms(image, self.starts)
+        balls = np.isinf(self.weight)
+        missed = (np.isinf(self.up) & (lines > slack)) | (np.isinf(self.down) & (lines < -slack))
+        if missed.any() or np.any(lengths[balls] > self.radius[balls] + slack):
+            return np.inf
+        slopes = np.where(lines > 0.0, self.up, self.down)
+        finite = np.isfinite(slopes)
+        total = 0.5 * w @ (self.quadratic @ w) + self.linear @ w + slopes[finite] @ np.abs(lines[finite])
+        return float(total + self.weight[~balls] @ lengths[~balls])
+
+    def scaled(self, factor: float) -> "ConicForm":
+        """factor * r, for factor > 0."""
+        return replace(
+            self,
+            quadratic=self.quadratic * factor,
+            linear=self.linear * factor,
+            up=self.up * factor,
+            down=self.down * factor,
+            weight=self.weight * factor,
+        )
+
+    def __add__(self, other: "ConicForm") -> "ConicForm":
+        """Both penalties of the same v."""
+        first = np.arange(self.width)
+        second = np.concatenate([np.arange(self.size), self.width + np.arange(other.width - other.size)])
+        return _combined([self, other], [first, second], self.size)
+
+    def after(self, F: Any) -> "ConicForm":
+        """The penalty of F x as one of x.
+
+        Squares become x^T F^T Q F x, except those of rows of F with many entries, which become variables.
+        """
+        F = sp.csr_array(F)
+        outputs, inputs = F.shape
+        n_auxiliary = self.width - outputs
+        every = sp.block_diag([F, sp.eye_array(n_auxiliary)], format="csr") if n_auxiliary else F
+        squared = np.diff(self.quadratic.indptr)[:outputs] > 0
+        own = np.flatnonzero(squared & (np.diff(F.indptr) > _LONG))
+        moved = replace(
+            self,
+            size=inputs,
+            quadratic=sp.csr_array((every.shape[1], every.shape[1])),
+            linear=every.T @ self.linear,
+            K=sp.csr_array(self.K @ every),
+        )
+        if not own.size:
+            return replace(moved, quadratic=sp.csr_array(every.T @ self.quadratic @ every))
+        # z_own = F_own x, as variables at the end, and squares of z instead of F x.
+        width = every.shape[1] + own.size
+        pick = sp.csr_array((np.ones(own.size), (own, np.arange(own.size))), shape=(self.width, own.size))
+        kept = np.ones(self.width)
+        kept[own] = 0.0
+        squares = sp.hstack([sp.diags_array(kept) @ every, pick], format="csr")
+        equations = sp.hstack([F[own], sp.csr_array((own.size, n_auxiliary)), -sp.eye_array(own.size)], format="csr")
+        ends = _bare(inputs, width)
+        ends = replace(ends, quadratic=sp.csr_array(squares.T @ self.quadratic @ squares))
+        ends = replace(ends, **_line_fields(equations, 0.0, np.inf, np.inf))
+        return _combined([moved, ends], [np.arange(every.shape[1]), np.arange(width)], inputs)
+
+
+def group_norms(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The Euclidean norm of each stretch values[starts[g]:starts[g + 1]]."""
+    own = values[starts[0] :]
+    labels = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    scale = float(np.max(np.abs(own), initial=0.0))
+    if not 0.0 < scale < np.inf:
+        return np.full(starts.size - 1, scale)
+    return scale * np.sqrt(np.bincount(labels, np.square(own / scale), minlength=starts.size - 1))
+
+
+def squares(weight: Any, size: int) -> ConicForm:
+    """Half the sum of weight_j v_j^2."""
+    weights = np.broadcast_to(np.asarray(weight, dtype=float), (size,))
+    kept = np.flatnonzero(weights)
+    pointers = np.concatenate([[0], np.cumsum(weights != 0.0)])
+    return replace(_bare(size), quadratic=sp.csr_array((weights[kept], kept, pointers), shape=(size, size)))
+
+
+def broken_lines(
+    K: Any,
+    offset: Any,
+    up: Any,
+    down: Any,
+    size: int | None = None,
+    linear: np.ndarray | None = None,
+    curvature: np.ndarray | None = None,
+) -> ConicForm:
+    """The sum of g_i(K_i w - t_i), plus l^T w and half the sum of curvature_j w_j^2 if given.
+
+    Columns of K from `size` on belong to auxiliary variables. Lines of slope 0 are left out.
+    """
+    K = sp.csr_array(K)
+    count, width = K.shape
+    form = _bare(width if size is None else size, width)
+    up, down, offset = (np.broadcast_to(np.asarray(a, dtype=float), (count,)) for a in (up, down, offset))
+    used = (up > 0.0) | (down > 0.0)
+    if not used.all():
+        K, offset, up, down = K[used], offset[used], up[used], down[used]
+    return replace(
+        form,
+        **_line_fields(K, offset, up, down),
+        quadratic=form.quadratic if curvature is None else squares(curvature, width).quadratic,
+        linear=form.linear if linear is None else linear,
+    )
+
+
+def norms(members: Sequence[np.ndarray], weight: np.ndarray, size: int) -> ConicForm:
+    """The sum over groups of weight_g |v_g|; groups of weight 0 and empty groups are left out."""
+    used = [g for g, group in enumerate(members) if len(group) and weight[g] > 0.0]
+    return _groups([members[g] for g in used], np.asarray(weight, dtype=float)[used], np.zeros(len(used)), size)
+
+
+def ball(radius: float, size: int) -> ConicForm:
+    """The set |v| <= radius."""
+    return _groups([np.arange(size)], np.array([np.inf]), np.array([radius]), size)
+
+
+def stack(forms: Sequence[ConicForm]) -> ConicForm:
+    """Penalties of consecutive blocks of v, side by side."""
+    size = sum(form.size for form in forms)
+    first = itertools.accumulate([0] + [form.size for form in forms])
+    extra = itertools.accumulate([size] + [form.width - form.size for form in forms])
+    places = [
+        np.concatenate([v + np.arange(form.size), s + np.arange(form.width - form.size)])
+        for form, v, s in zip(forms, first, extra, strict=False)
+    ]
+    return _combined(forms, places, size)
+
+
+def _bare(size: int, width: int | None = None) -> ConicForm:
+    """r = 0."""
+    width = size if width is None else width
+    none = np.zeros(0)
+    return ConicForm(
+        size=size,
+        quadratic=sp.csr_array((width, width)),
+        linear=np.zeros(width),
+        K=sp.csr_array((0, width)),
+        offset=none,
+        up=none,
+        down=none,
+        starts=np.zeros(1, dtype=np.int64),
+        weight=none,
+        radius=none,
+    )
+
+
+def _line_fields(K: sp.csr_array, offset: Any, up: Any, down: Any) -> dict[str, Any]:
+    count = K.shape[0]
+    vectors = {"offset": offset, "up": up, "down": down}
+    fields = {name: np.array(np.broadcast_to(values, (count,)), dtype=float) for name, values in vectors.items()}
+    return {"K": K, "starts": np.array([count], dtype=np.int64), **fields}
+
+
+def _groups(members: Sequence[np.ndarray], weight: np.ndarray, radius: np.ndarray, size: int) -> ConicForm:
+    columns = np.concatenate([np.zeros(0, dtype=np.int64), *members]).astype(np.int64)
+    rows = sp.csr_array((np.ones(columns.size), columns, np.arange(columns.size + 1)), shape=(columns.size, size))
+    starts = np.cumsum([0] + [len(group) for group in members])
+    return replace(_bare(size), K=rows, offset=np.zeros(columns.size), starts=starts, weight=weight, radius=radius)
+
+
+def _combined(forms: Sequence[ConicForm], places: Sequence[np.ndarray], size: int) -> ConicForm:
+    """The sum of forms, whose variables have the given places among those of the sum."""
+    width = max((int(np.max(place, initial=-1)) + 1 for place in places), default=0)
+    width = max(width, size)
+    linear = np.zeros(width)
+    for form, place in zip(forms, places, strict=True):
+        linear[place] += form.linear
+    quadratic = sp.csr_array((width, width))
+    for form, place in zip(forms, places, strict=True):
+        if form.quadratic.nnz:
+            entries = form.quadratic.tocoo()
+            moved = (entries.data, (place[entries.row], place[entries.col]))
+            quadratic = sp.csr_array(quadratic + sp.csr_array(moved, shape=(width, width)))
+    K = [
+        sp.csr_array((part.data, place[part.indices], part.indptr), shape=(part.shape[0], width))
+        for lines in (True, False)
+        for form, place in zip(forms, places, strict=True)
+        for part in [form.K[: form.n_lines] if lines else form.K[form.n_lines :]]
+    ]
+    n_lines = sum(form.n_lines for form in forms)
+    lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(np.diff(form.starts) for form in forms)])
+    return ConicForm(
+        size=size,
+        quadratic=quadratic,
+        linear=linear,
+        K=sp.csr_array(sp.vstack(K, format="csr")),
+        offset=np.concatenate(
+            [form.offset[: form.n_lines] for form in forms] + [form.offset[form.n_lines :] for form in forms]
+        ),
+        up=np.concatenate([form.up for form in forms]),
+        down=np.concatenate([form.down for form in forms]),
+        starts=n_lines + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        weight=np.concatenate([form.weight for form in forms]),
+        radius=np.concatenate([form.radius for form in forms]),
+    )
