@@ -1,0 +1,131 @@
+"""Random problems against CVXPY with Clarabel and an objective of our own."""
+
+import contextlib
+import math
+import time
+import traceback
+import warnings
+from typing import Any
+
+import numpy as np
+
+import spdpeg
+from spdpeg.errors import DivergedError, InputError, SpdpegError, UnsupportedError
+
+from . import conic, generator
+from .cases import Case
+from .objective import Value, at_zero, evaluate
+from .outcome import Outcome, Verdict, gravest
+
+BOUND_SLACK = 1e-12
+"""Relative to the objective: what rounding may add to a bound."""
+NO_GAP = 1e-12
+"""Times the loss at x = 0: what counts as no gap, as the documentation has it for an optimum of 0."""
+INSIDE = 1e-7
+"""Relative: a point that violates a set by more does not solve the problem."""
+SAME_VALUE = 1e-9
+"""Relative: the value that is reported is the objective."""
+
+
+def run(seed: int, solver: str = "auto", passes: float | None = None) -> Outcome:
+    """Solve the problem with this number and judge the answer."""
+    case = generator.problem(seed)
+    begun = time.perf_counter()
+    outcome = Outcome(seed, Verdict.PASSED, case=str(case), kinds={**case.kinds, "tol": f"{case.tol:g}"})
+    budget = {} if passes is None else {"max_passes": passes}
+    try:
+        with _strict():
+            problem = case.problem()
+            result = spdpeg.solve(problem, solver, tol=case.tol, **budget)
+            outcome.seconds = time.perf_counter() - begun - result.compile_seconds
+            x, intercept = problem.split(result.x)
+    except SpdpegError as error:
+        outcome.verdict, outcome.reason = refusal(error)
+        return outcome
+    except Exception as error:
+        outcome.verdict, outcome.reason = Verdict.RAW, where(error)
+        return outcome
+    found = judge(case, x, intercept, result.certificate, result.status.name)
+    if found:
+        (outcome.verdict, outcome.reason), *outcome.others = gravest(found)
+    return outcome
+
+
+@contextlib.contextmanager
+def _strict() -> Any:
+    """Warnings are errors, as in the tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def refusal(error: SpdpegError) -> tuple[Verdict, str]:
+    """The verdict on an error that the package raises on purpose."""
+    text = str(error)
+    if "\n" in text or not text.strip():
+        return Verdict.RAW, f"the message of {type(error).__name__} is not one line: {text!r}"
+    if isinstance(error, InputError | UnsupportedError):
+        return Verdict.REFUSED, text
+    return (Verdict.DIVERGED if isinstance(error, DivergedError) else Verdict.RAW), text
+
+
+def where(error: BaseException) -> str:
+    """An exception and the lines of the package that it came from."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/stress/" not in frame.filename]
+    places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-3:]]
+    return f"{type(error).__name__}: {str(error).splitlines()[:1]} at {' < '.join(reversed(places))}"
+
+
+def judge(case: Case, x: np.ndarray, intercept: float, certificate: Any, status: str) -> list[tuple[Verdict, str]]:
+    """Everything that is wrong with an answer."""
+    claims = certificate.met is not None or status == "TOLERANCE"
+    if not np.all(np.isfinite(x)) or not math.isfinite(intercept):
+        return [(Verdict.FALSE_CLAIM if claims else Verdict.RAW, "x is not finite")]
+    own = evaluate(case, x, intercept)
+    reference = conic.solve(case, (x, intercept))
+    if status == "INFEASIBLE":
+        if reference.upper < math.inf and not reference.infeasible:
+            return [(Verdict.FALSE_INFEASIBLE, f"a point of objective {reference.upper:.6g} satisfies all constraints")]
+        return [(Verdict.INFEASIBLE, "")]
+    found = []
+    upper = reference.upper
+    if own.violation == 0.0:
+        upper = min(upper, own.objective)
+    slack = BOUND_SLACK * abs(upper) + 8 * np.finfo(float).eps * evaluate(case, np.zeros(x.size)).objective
+    if certificate.dual > upper + slack and not reference.infeasible:
+        over = (certificate.dual - upper) / max(abs(upper), 1e-300)
+        found.append((Verdict.FALSE_BOUND, f"bound {certificate.dual:.12g} over {upper:.12g}, relative {over:.2g}"))
+    if not claims:
+        reason = "infeasible, not told so" if reference.infeasible else _remains(case, own, upper, certificate)
+        return [*found, (Verdict.UNFINISHED, f"{status}: {reason}")]
+    found += _false_claims(case, own, upper, certificate, reference.infeasible)
+    return found
+
+
+def _false_claims(
+    case: Case, own: Value, upper: float, certificate: Any, infeasible: bool
+) -> list[tuple[Verdict, str]]:
+    found = []
+    if own.violation > INSIDE:
+        no = "; there is no feasible point" if infeasible else ""
+        found.append((Verdict.FALSE_CLAIM, f"a set is violated by {own.violation:.2g}{no}"))
+    elif infeasible and own.violation > 0:
+        found.append((Verdict.FALSE_CLAIM, "there is no feasible point"))
+    beyond = own.objective - upper
+    allowed = case.tol * abs(own.objective) + NO_GAP * at_zero(case) + own.rounding
+    if beyond > allowed:
+        relative = beyond / max(abs(own.objective), 1e-300)
+        times = relative / case.tol
+        text = f"by {certificate.met}: {own.objective:.12g} over {upper:.12g}, relative {relative:.2g}, {times:.2g} tol"
+        found.append((Verdict.FALSE_CLAIM, text))
+    off = abs(certificate.primal - own.objective)
+    if own.violation <= INSIDE and not off <= SAME_VALUE * abs(own.objective) + own.rounding:
+        found.append((Verdict.WRONG_VALUE, f"reports {certificate.primal:.12g} where x has {own.objective:.12g}"))
+    return found
+
+
+def _remains(case: Case, own: Value, upper: float, certificate: Any) -> str:
+    """How far an honest answer is from the optimum, and from a proof."""
+    relative = (own.objective - upper) / max(abs(own.objective), 1e-300)
+    proof = f"gap {certificate.rel_gap:.2g}" if math.isfinite(certificate.rel_gap) else "no gap"
+    return f"{relative:.2g} from the optimum, {proof}, residual {certificate.residual:.2g}, tol {case.tol:g}"

@@ -1,0 +1,169 @@
+"""The objective, written from the documentation's formulas in extended precision. Nothing here calls the package."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .cases import Case
+
+Long = np.longdouble
+
+
+class Value(NamedTuple):
+    """Objective without its sets, by how much the sets are violated, and the rounding of the first."""
+
+    objective: float
+    violation: float
+    """The largest, relative to the size of what is bounded."""
+    rounding: float
+    """That double precision makes of the objective at such a point."""
+
+
+def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
+    """At the coefficients x and the intercept."""
+    point = np.asarray(x, dtype=Long)
+    margins = case.X.astype(Long) @ point + Long(intercept)
+    weights = _weights(case)
+    total = Long(0) if case.loss is None else weights @ loss_values(case.loss, margins, case.labels)
+    image = case.matrix.astype(Long) @ point if case.r2 is not None else np.zeros(0, dtype=Long)
+    violation = 0.0
+    rough = 0.0
+    for penalty, v in ((case.r1, point), (case.domain, point), (case.r2, image)):
+        cost, outside = penalty_value(penalty, v)
+        total += cost
+        violation = max(violation, outside)
+        rough += float(cost)
+    if case.loss is not None:
+        slopes = np.abs(_slopes(case.loss, margins, case.labels))
+        sizes = np.abs(case.X) @ np.abs(x) + abs(intercept) + (0.0 if _binary(case.loss) else np.abs(case.labels))
+        rough += float(weights @ (slopes * sizes))
+    return Value(float(total), violation, 64 * np.finfo(float).eps * rough)
+
+
+def at_zero(case: Case) -> float:
+    """The mean loss at x = 0, beside which an optimum may be as good as 0."""
+    if case.loss is None:
+        return 0.0
+    return float(_weights(case) @ loss_values(case.loss, np.zeros(len(case.labels), dtype=Long), case.labels))
+
+
+def _weights(case: Case) -> np.ndarray:
+    weights = np.ones(len(case.labels), dtype=Long) if case.weights is None else case.weights.astype(Long)
+    return weights / weights.sum()
+
+
+def _binary(loss: Any) -> bool:
+    return type(loss).__name__ in ("Logistic", "SquaredHinge", "SmoothedHinge", "Hinge")
+
+
+def loss_values(loss: Any, t: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """phi(t, b)."""
+    lack = np.maximum(1 - b * t, 0)
+    match type(loss).__name__:
+        case "Logistic":
+            return np.logaddexp(Long(0), -b * t)
+        case "Squared":
+            return (t - b) ** 2 / 2
+        case "SquaredHinge":
+            return lack**2 / 2
+        case "SmoothedHinge":
+            return np.where(lack >= loss.width, lack - Long(loss.width) / 2, lack**2 / (2 * Long(loss.width)))
+        case "Huber":
+            r = np.abs(t - b)
+            return np.where(r <= loss.delta, r**2 / 2, loss.delta * (r - Long(loss.delta) / 2))
+        case "Hinge":
+            return lack
+        case "Quantile":
+            return np.where(t < b, loss.level * (b - t), (1 - Long(loss.level)) * (t - b))
+    raise NotImplementedError(type(loss).__name__)
+
+
+def _slopes(loss: Any, t: np.ndarray, b: np.ndarray) -> np.ndarray:
+    match type(loss).__name__:
+        case "Squared":
+            return t - b
+        case "SquaredHinge":
+            return np.maximum(1 - b * t, 0)
+        case "Huber":
+            return np.clip(t - b, -loss.delta, loss.delta)
+    return np.ones_like(t)
+
+
+def penalty_value(penalty: Any, v: np.ndarray) -> tuple[Any, float]:
+    """r(v) and, for a set, how far v is outside, relative to its size."""
+    name = type(penalty).__name__
+    if name in _SETS:
+        return Long(0), float(_SETS[name](penalty, v))
+    if name == "SeparableSum":
+        parts = [penalty_value(part, block) for part, block in blocks(penalty, v)]
+        return sum((cost for cost, _ in parts), Long(0)), max((outside for _, outside in parts), default=0.0)
+    return _cost(name, penalty, v), 0.0
+
+
+def blocks(penalty: Any, v: Any) -> list[tuple[Any, Any]]:
+    """Parts of a SeparableSum with the stretches of v that they act on."""
+    ends = np.cumsum(penalty.sizes)
+    return [(part, v[end - size : end]) for part, size, end in zip(penalty.parts, penalty.sizes, ends, strict=True)]
+
+
+def _cost(name: str, r: Any, v: np.ndarray) -> Any:
+    match name:
+        case "NoneType" | "Zero":
+            return Long(0)
+        case "L1":
+            return np.sum(np.asarray(r.weight, dtype=Long) * np.abs(v))
+        case "L2Squared":
+            return np.sum(np.asarray(r.weight, dtype=Long) * v * v) / 2
+        case "ElasticNet":
+            l1, l2 = np.asarray(r.l1, dtype=Long), np.asarray(r.l2, dtype=Long)
+            return np.sum(l1 * np.abs(v)) + np.sum(l2 * v * v) / 2
+        case "FusedL1":
+            return Long(r.l1) * np.sum(np.abs(v)) + np.sum(np.asarray(r.l2, dtype=Long) * np.abs(np.diff(v)))
+        case "GroupL2":
+            groups = group_members(r.groups, v.size)
+            weights = np.broadcast_to(np.asarray(r.weight, dtype=Long), (len(groups),))
+            return sum((w * np.sqrt(np.sum(v[g] ** 2)) for w, g in zip(weights, groups, strict=True)), Long(0))
+        case "LInf":
+            return Long(r.weight) * np.max(np.abs(v), initial=Long(0))
+        case "HuberL1":
+            size, delta = np.abs(v), Long(r.delta)
+            return np.sum(
+                np.asarray(r.weight, dtype=Long) * np.where(size <= delta, v * v / (2 * delta), size - delta / 2)
+            )
+        case "Nuclear":
+            return Long(r.weight) * Long(np.linalg.norm(v.astype(float).reshape(r.shape), "nuc"))
+        case "Hinge":
+            return np.sum(np.asarray(r.weight, dtype=Long) * np.maximum(1 - np.asarray(r.labels) * v, 0))
+        case "Quantile":
+            rest = np.asarray(r.labels) - v
+            return np.sum(np.asarray(r.weight, dtype=Long) * np.maximum(r.level * rest, (Long(r.level) - 1) * rest))
+    raise NotImplementedError(name)
+
+
+def group_members(groups: Any, size: int) -> list[np.ndarray]:
+    """The coordinates of each group, by increasing label."""
+    if groups is None:
+        return [np.arange(size)]
+    if isinstance(groups, int | np.integer):
+        return [np.arange(start, start + groups) for start in range(0, size, groups)]
+    if all(isinstance(group, list) for group in groups):
+        return [np.asarray(group, dtype=int) for group in groups]
+    labels = np.asarray(groups)
+    return [np.flatnonzero(labels == label) for label in np.unique(labels) if label >= 0]
+
+
+def _outside(v: np.ndarray, lower: Any, upper: Any) -> Any:
+    """By how much v leaves its bounds, beside the largest number in sight."""
+    bounds = np.concatenate([np.ravel(np.asarray(bound, dtype=Long)) for bound in (lower, upper)])
+    size = max(np.max(np.abs(v), initial=0), np.max(np.abs(bounds[np.isfinite(bounds)]), initial=0))
+    out = np.max(np.maximum(np.maximum(lower - v, v - upper), 0), initial=0)
+    return out / size if size > 0 else Long(0)
+
+
+_SETS = {
+    "Box": lambda r, v: _outside(v, r.lower, r.upper),
+    "NonNegative": lambda r, v: _outside(v, 0.0, np.inf),
+    "L2Ball": lambda r, v: max(np.sqrt(np.sum(v * v)) / r.radius - 1, 0),
+    "L1Ball": lambda r, v: max(np.sum(np.abs(v)) / r.radius - 1, 0),
+    "Simplex": lambda r, v: max(np.max(-v / r.total, initial=0), abs(np.sum(v) / r.total - 1)),
+}

@@ -1,0 +1,50 @@
+"""What became of a case."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Verdict(Enum):
+    """From good to bad; the value is the heading of its column."""
+
+    PASSED = "passed"
+    INFEASIBLE = "infeasible, told so"
+    REFUSED = "refused"
+    UNFINISHED = "unfinished"
+    DIVERGED = "diverged"
+    FALSE_BOUND = "false bound"
+    FALSE_CLAIM = "false claim"
+    FALSE_INFEASIBLE = "false infeasible"
+    WRONG_VALUE = "wrong value"
+    RAW = "raw exception"
+    CRASH = "crash"
+
+
+HARMLESS = {Verdict.PASSED, Verdict.INFEASIBLE, Verdict.REFUSED}
+DEFECTS = set(Verdict) - HARMLESS - {Verdict.UNFINISHED, Verdict.DIVERGED}
+"""Verdicts that are never right; what is not finished is honest, and counted."""
+
+
+@dataclass
+class Outcome:
+    """The verdict on a case, why, and what is worth a column in a table."""
+
+    seed: int
+    verdict: Verdict
+    reason: str = ""
+    case: str = ""
+    seconds: float = 0.0
+    kinds: dict[str, str] = field(default_factory=dict)
+    others: list[tuple[Verdict, str]] = field(default_factory=list)
+    """Further verdicts on the same case, less grave than the first."""
+
+    @property
+    def defect(self) -> bool:
+        """Whether the package is wrong."""
+        return self.verdict in DEFECTS
+
+
+def gravest(found: list[tuple[Verdict, str]]) -> list[tuple[Verdict, str]]:
+    """Verdicts in order, the gravest first."""
+    order = list(Verdict)
+    return sorted(found, key=lambda item: -order.index(item[0]))

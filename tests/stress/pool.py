@@ -1,0 +1,100 @@
+"""Cases in child processes: several at a time, each with a time limit, none able to take the others along."""
+
+import multiprocessing as mp
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from .outcome import Outcome, Verdict
+
+LIMIT = 20.0
+"""Seconds for the package; what the reference needs comes on top."""
+_REFERENCE = 40.0
+
+Job = Callable[..., Outcome]
+
+
+def _work(connection: Connection, job: Job, arguments: dict[str, Any]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        seed = connection.recv()
+        if seed is None:
+            return
+        connection.send(job(seed, **arguments))
+
+
+class _Worker:
+    def __init__(self, context: Any, job: Job, arguments: dict[str, Any]) -> None:
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(theirs, job, arguments), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.seed: int | None = None
+        self.since = 0.0
+
+    def give(self, seed: int) -> None:
+        self.seed, self.since = seed, time.monotonic()
+        self.connection.send(seed)
+
+    def take(self) -> Outcome:
+        """The outcome that has arrived; the verdict on a process that ended without one."""
+        assert self.seed is not None
+        try:
+            outcome = self.connection.recv()
+        except EOFError:
+            self.process.join()
+            return Outcome(self.seed, Verdict.CRASH, f"the process ended with {self.process.exitcode}")
+        self.seed = None
+        if outcome.seconds > LIMIT and outcome.verdict in (Verdict.PASSED, Verdict.UNFINISHED):
+            outcome.verdict, outcome.reason = Verdict.UNFINISHED, f"{outcome.seconds:.0f} s. {outcome.reason}"
+        return outcome
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+def run(job: Job, seeds: Iterable[int], jobs: int = 1, **arguments: Any) -> Iterator[Outcome]:
+    """Outcomes of `job(seed, **arguments)`, as they come."""
+    context = mp.get_context("forkserver")
+    context.set_forkserver_preload([job.__module__])
+    waiting = iter(seeds)
+    workers: list[_Worker] = []
+    try:
+        while True:
+            for worker in [w for w in workers if w.seed is None]:
+                _next(worker, waiting, workers)
+            while len(workers) < jobs and (seed := next(waiting, None)) is not None:
+                workers.append(_Worker(context, job, arguments))
+                workers[-1].give(seed)
+            if not workers:
+                return
+            yield from _finished(workers)
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def _next(worker: _Worker, waiting: Iterator[int], workers: list[_Worker]) -> None:
+    seed = next(waiting, None)
+    if seed is None:
+        worker.end()
+        workers.remove(worker)
+    else:
+        worker.give(seed)
+
+
+def _finished(workers: list[_Worker]) -> Iterator[Outcome]:
+    ready = wait([worker.connection for worker in workers], timeout=1.0)
+    for worker in list(workers):
+        late = time.monotonic() - worker.since > LIMIT + _REFERENCE
+        if worker.connection in ready:
+            yield worker.take()
+        elif late:
+            yield Outcome(worker.seed or 0, Verdict.UNFINISHED, f"no answer in {LIMIT + _REFERENCE:.0f} s")
+        if worker.seed is not None and (late or not worker.process.is_alive()):
+            worker.end()
+            workers.remove(worker)
