@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses, operators, penalties
-from spdpeg.solvers.registry import resolve
+from spdpeg.engine.registry import resolve
 
 
 class DataSet(NamedTuple):

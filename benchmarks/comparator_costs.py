@@ -30,7 +30,7 @@ from common import (
 )
 from comparators import runs, title
 from memory import status
-from spdpeg.solvers.registry import REGISTRY, resolve
+from spdpeg.engine.registry import REGISTRY, resolve
 
 LINEARIZED = ("sgadm", "opg-admm", "spdhg", "svrg-admm", "sag-admm", "rda-admm")
 SHAPES = ("a9a", "classic")

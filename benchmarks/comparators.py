@@ -22,7 +22,7 @@ import spdpeg
 from common import FLR, Verdicts, fused_logistic, load, modelling, show, show_setting
 from spdpeg import losses, operators, penalties
 from spdpeg.certificate import kkt_residual
-from spdpeg.solvers.registry import REGISTRY
+from spdpeg.engine.registry import REGISTRY
 from suboptimality import optimum
 
 REAL = ("splice", "svmguide3", "mushrooms", "a9a")

@@ -20,7 +20,7 @@ from scipy.special import expit
 import spdpeg
 from common import modelling
 from peer_cases import Case
-from spdpeg.solvers.registry import resolve
+from spdpeg.engine.registry import resolve
 
 LEVELS = (1e-2, 1e-3, 1e-4, 1e-6)
 TOLERANCE = 1e-6

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import spdpeg
-from spdpeg.solvers.registry import REGISTRY
+from spdpeg.engine.registry import REGISTRY
 
 PAGE = Path(__file__).with_name("solvers.md")
 
 
 def table(columns: dict[str, str]) -> str:
-    """A row for each solver; `columns` maps headings to keys of `spdpeg.solvers()`."""
+    """A row for each solver; `columns` maps headings to keys of `spdpeg.list_solvers()`."""
     lines = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
-    for solver in spdpeg.solvers():
+    for solver in spdpeg.list_solvers():
         cells = [_code(solver[key]) if key in ("name", "update") else solver[key] for key in columns.values()]
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import InputError, UnsupportedError, losses, operators, penalties
-from spdpeg.solvers.registry import REGISTRY
+from spdpeg.engine.registry import REGISTRY
 from support import catalogue, conic, designs
 from support.instances import Instance
 

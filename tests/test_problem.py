@@ -277,7 +277,7 @@ def test_repr_names_the_parts() -> None:
 
 
 def test_solvers_table() -> None:
-    table = spdpeg.solvers()
+    table = spdpeg.list_solvers()
     assert {"spdpeg", "spdpeg-sc1", "spdpeg-sc2"} <= {row["name"] for row in table}
     for row in table:
         assert row["summary"]

@@ -3,7 +3,7 @@
 min_x   E_xi[ l(x, xi) ]   +   r1(x)   +   r2( F x ),     x in a convex set
         data/  losses/         penalties/      operators/
         '---------------------- problem.py ----------------------'
-solved by   solvers/
+solved by   solvers/   newton/   run by engine/
 proved by   certificate.py
 used through   estimators/   paths/   cli/   reproduce/
 """
@@ -11,11 +11,11 @@ used through   estimators/   paths/   cli/   reproduce/
 from importlib import import_module
 from typing import Any
 
-from . import data, datasets, losses, operators, penalties, plots
+from . import data, datasets, losses, operators, penalties, plots, solvers, theory
+from .engine import list_solvers, solve
 from .errors import CacheWarning, DivergedError, InputError, SpdpegError, StateError, UnsupportedError
 from .problem import Problem
 from .result import History, Result, Status
-from .solvers import bounds, solve, solvers
 from .state import State
 
 __version__ = "0.1.0"
@@ -62,15 +62,16 @@ __all__ = [
     "StateError",
     "Status",
     "UnsupportedError",
-    "bounds",
     "data",
     "datasets",
+    "list_solvers",
     "losses",
     "operators",
     "penalties",
     "plots",
     "solve",
     "solvers",
+    "theory",
     *_LAZY,
     *(name for names in _LAZY.values() for name in names),
 ]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -111,3 +111,22 @@ class Result:
             f"Result(objective={self.objective:.6g}, {gap}violation={self.violation:.2g}, passes={self.passes:.4g}, "
             f"iterations={self.iterations}, seconds={self.seconds:.3g}: {self.status})"
         )
+
+
+class Run(NamedTuple):
+    """Solution and account of a run other than one of `solve`, by the names of `Result`."""
+
+    x: np.ndarray
+    dual: np.ndarray
+    objective: float
+    certificate: Certificate
+    history: History
+    passes: float
+    status: Status
+
+
+def uninterrupted(result: Result) -> Result:
+    """The result, unless Ctrl-C ended the run: a model would hide that."""
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return result

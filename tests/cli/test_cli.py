@@ -58,7 +58,7 @@ def test_demo_at_the_edges(extra, capsys):
 def test_solvers_lists_the_registry(capsys):
     assert cli.main(["solvers"]) == 0
     out = capsys.readouterr().out
-    for solver in spdpeg.solvers():
+    for solver in spdpeg.list_solvers():
         assert solver["name"] in out
 
 
@@ -69,18 +69,18 @@ def test_solvers_fit_the_terminal(columns, monkeypatch, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(len(line) for line in lines) <= columns
     assert ("needs" in lines[1].split()) == (columns == 120)
-    for solver in spdpeg.solvers():
+    for solver in spdpeg.list_solvers():
         assert sum(line.split()[:1] == [solver["name"]] for line in lines) == 1
 
 
-@pytest.mark.parametrize("name", [solver["name"] for solver in spdpeg.solvers()])
+@pytest.mark.parametrize("name", [solver["name"] for solver in spdpeg.list_solvers()])
 def test_solvers_tells_all_about_one(name, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     assert cli.main(["solvers", name]) == 0
     out = capsys.readouterr().out
     assert max(len(line) for line in out.splitlines()) <= 80
     words = " ".join(out.split())
-    solver = next(solver for solver in spdpeg.solvers() if solver["name"] == name)
+    solver = next(solver for solver in spdpeg.list_solvers() if solver["name"] == name)
     for column in ("summary", "update", "cost", "memory", "rate", "needs"):
         assert solver[column] in words
     for parameter in solver["parameters"]:
@@ -97,9 +97,9 @@ def test_solvers_knows_the_name_or_says_which_there_are(capsys):
 
 def test_solvers_as_json(capsys):
     assert cli.main(["solvers", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == spdpeg.solvers()
+    assert json.loads(capsys.readouterr().out) == spdpeg.list_solvers()
     assert cli.main(["solvers", "spdpeg", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) in spdpeg.solvers()
+    assert json.loads(capsys.readouterr().out) in spdpeg.list_solvers()
 
 
 def test_doctor_as_json(capsys):

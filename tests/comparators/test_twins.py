@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses
+from spdpeg.engine.registry import REGISTRY
 from spdpeg.solvers import admm_newton
-from spdpeg.solvers.registry import REGISTRY
 from support import catalogue, designs
 from support.comparators import BY_SUBGRADIENT, CORNERS, DETERMINISTIC, ONE_ROW, VARIANTS, Output, Run, wide
 from support.instances import Instance

@@ -103,7 +103,7 @@ def test_readme_lists_the_terms_that_exist_and_no_others():
     rows = re.findall(r"^\| (.*?) \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     listed = {part: set(re.findall(r"`([^`]+)`", names)) for part, names in rows}
     solvers = listed.pop("solvers") - {"spdpeg solvers"}
-    assert solvers <= {solver["name"] for solver in spdpeg.solvers()}
+    assert solvers <= {solver["name"] for solver in spdpeg.list_solvers()}
     terms = {
         name
         for module in (spdpeg.losses, spdpeg.penalties, spdpeg.operators)

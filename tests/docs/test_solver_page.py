@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spdpeg
-from spdpeg.solvers.registry import REGISTRY
+from spdpeg.engine.registry import REGISTRY
 from spdpeg.solvers.vr_spdpeg import VRSPDPEG
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +52,7 @@ def test_every_solver_has_a_row_in_every_table():
         assert re.search(rf"^- .*`{name}`.*: ", text, re.MULTILINE), name
 
 
-@pytest.mark.parametrize("solver", spdpeg.solvers(), ids=lambda solver: solver["name"])
+@pytest.mark.parametrize("solver", spdpeg.list_solvers(), ids=lambda solver: solver["name"])
 def test_every_solver_fills_the_table_with_plain_lines(solver):
     for column in COLUMNS:
         assert solver[column].strip() == solver[column] != ""

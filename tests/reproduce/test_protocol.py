@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from spdpeg import InputError, losses, solve
+from spdpeg.engine.registry import REGISTRY
 from spdpeg.reproduce import TASKS, measure, methods
-from spdpeg.solvers.registry import REGISTRY
 from support.study import make_study
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import spdpeg
 from spdpeg import DivergedError, InputError, Status
-from spdpeg.solvers.registry import REGISTRY
+from spdpeg.engine.registry import REGISTRY
 from spdpeg.solvers.spdpeg import SPDPEG
 from support import catalogue, conic
 from support.catalogue import N

@@ -10,7 +10,7 @@ import pytest
 
 import spdpeg
 from spdpeg import InputError, State, StateError, UnsupportedError
-from spdpeg.solvers.registry import REGISTRY
+from spdpeg.engine.registry import REGISTRY
 from support import catalogue
 
 SOURCES = (*catalogue.SOURCES, "stream", "stream_sparse")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from .. import InputError, files, operators
+from ..engine.registry import REGISTRY
 from ..reproduce import Data, Study, Task
 from ..reproduce.methods import plain
-from ..solvers.registry import REGISTRY
 from . import data_options, study_options, terms
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .. import solvers
+from ..engine.registry import list_solvers, resolve
 from ..solvers import Solver
-from ..solvers.registry import resolve
 from .output import add_json
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def add(commands: "Commands") -> None:
 def _solvers(args: argparse.Namespace, console: Console) -> None:
     chosen = None if args.name is None else resolve(args.name, {})
     if args.json:
-        facts = solvers() if chosen is None else next(row for row in solvers() if row["name"] == chosen.name)
+        facts = list_solvers() if chosen is None else next(row for row in list_solvers() if row["name"] == chosen.name)
         console.out(json.dumps(facts), highlight=False)
         return
     if chosen is not None:
@@ -51,7 +50,7 @@ def _solvers(args: argparse.Namespace, console: Console) -> None:
         headings["needs"] = "needs"
     for heading in headings:
         table.add_column(heading, no_wrap=heading == "name")
-    for solver in solvers():
+    for solver in list_solvers():
         table.add_row(*(solver[column] for column in headings.values()))
     console.print(table)
     console.print("`spdpeg solvers NAME` tells what one does, needs and costs.", highlight=False)

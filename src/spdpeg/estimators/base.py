@@ -13,13 +13,14 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .. import plots
 from ..data import as_source
+from ..engine import solve
 from ..losses import Loss
 from ..operators import Identity, Operator, as_operator
 from ..penalties import Penalty
 from ..problem import Problem
-from ..solvers import solve
+from ..result import uninterrupted
 from .documentation import complete
-from .runs import Learner, Start, uninterrupted
+from .runs import Learner, Start
 
 _FLOATS = (np.float64, np.float32)
 _SEEDS = 2**31

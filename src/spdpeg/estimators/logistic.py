@@ -1,6 +1,7 @@
 """Logistic regression: probabilities of two classes, and of several in two ways."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,11 @@ from scipy.special import expit, log_expit, softmax
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses
+from ..engine import solve
 from ..errors import InputError
+from ..newton.multinomial import Multinomial
 from .base import Prepared, Runs
 from .classification import Classifier
-from .multinomial import Multinomial
 
 _MULTI_CLASS = ("ovr", "multinomial")
 
@@ -71,4 +73,7 @@ class LogisticClassifier(Classifier):
         problem = Multinomial(
             data.X, np.argmax(data.targets, axis=0), data.weights, terms["r1"], terms["r2"], terms["F"], self._intercept
         )
-        return [(problem, problem.solve(self._starts(data, self.warm_start), **self._settings()))]
+        settings = self._settings()
+        tol, max_passes = settings.pop("tol"), settings.pop("max_passes")
+        starts = self._starts(data, self.warm_start)
+        return [(problem, problem.solve(starts, tol, max_passes, partial(solve, **settings)))]

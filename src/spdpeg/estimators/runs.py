@@ -5,34 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..certificate import Certificate
 from ..data import Stream
+from ..engine import solve
 from ..problem import Problem
-from ..result import History, Result, Status
-from ..solvers import solve
+from ..result import Result, uninterrupted
 from ..state import State
 
 _ROWS_PER_STEP = 2
 """SPDPEG takes two gradients a step, each from a row of its own."""
-
-
-def uninterrupted(result: Result) -> Result:
-    """The result, unless Ctrl-C ended the run: a model would hide that."""
-    if result.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
-    return result
-
-
-class Run(NamedTuple):
-    """Solution and account of a run other than one of `solve`, by the names of `Result`."""
-
-    x: np.ndarray
-    dual: np.ndarray
-    objective: float
-    certificate: Certificate
-    history: History
-    passes: float
-    status: Status
 
 
 class Start(NamedTuple):

@@ -122,7 +122,7 @@ inner = njit(**_OPTIONS, _nrt=False, forceinline=True)
 """Decorator of the small functions that kernels and hooks call; compiled into their caller, which LLVM would not always
 do by itself: a call that hands over a record of arrays costs as much as a short row.
 
-A function marked so must live in `kernels/` or in the folder of its caller: the cache watches those two.
+A function marked so must live in `kernels/`, in `schemes/` or in the folder of its caller: the cache watches those.
 """
 
 
@@ -165,6 +165,9 @@ def call_linear(term: Term, vector: np.ndarray, out: np.ndarray) -> None:
 
 _PACKAGE = Path(__file__).parents[1]
 
+_USE_SCHEMES = ("solvers", "newton")
+"""Folders whose kernels call functions of schemes/."""
+
 
 @cache
 def _digest(folder: Path) -> str:
@@ -173,15 +176,17 @@ def _digest(folder: Path) -> str:
 
 
 class _Fresh:
-    """Source stamp of everything a function may call: its own folder of the package, and kernels/.
+    """Source stamp of everything a function may call: its own folder of the package, kernels/, and schemes/ above them.
 
     Numba looks at the function's own file only and would keep serving old code after an edit of a callee.
     """
 
     def get_source_stamp(self) -> Any:
         folder = Path(getattr(self, "_py_file", "")).parent
-        near = _digest(folder) if folder.parent == _PACKAGE else ""
-        return super().get_source_stamp(), near, _digest(_PACKAGE / "kernels")  # type: ignore[misc]
+        watched = {folder, _PACKAGE / "kernels"} if folder.parent == _PACKAGE else {_PACKAGE / "kernels"}
+        if folder.name in _USE_SCHEMES:
+            watched.add(_PACKAGE / "schemes")
+        return super().get_source_stamp(), *map(_digest, sorted(watched))  # type: ignore[misc]
 
 
 class _Provided(_Fresh, UserProvidedCacheLocator):

@@ -7,11 +7,11 @@ import numpy as np
 from sklearn.base import clone
 
 from ..certificate import look
+from ..engine import solve
 from ..estimators.base import Prepared, Runs
-from ..estimators.runs import uninterrupted
+from ..newton.continuation import Continuation, Place, plane, suits
 from ..problem import Problem
-from ..solvers import solve
-from .continuation import Continuation, Place, plane, suits
+from ..result import uninterrupted
 
 
 class Step(NamedTuple):

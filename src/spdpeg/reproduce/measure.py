@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import DivergedError, Problem, Result, Status, UnsupportedError, solve
+from ..engine.budgets import Budget
+from ..engine.loop import run
+from ..engine.recorder import Progress
+from ..engine.registry import resolve
 from ..kernels.rows import margins
-from ..solvers.budgets import Budget
-from ..solvers.loop import run
-from ..solvers.records import Progress
-from ..solvers.registry import resolve
 from .methods import Method
 from .protocol import FOLDS, Study
 

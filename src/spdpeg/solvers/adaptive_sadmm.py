@@ -11,11 +11,11 @@ from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.jit import Kernel, Term, call_linear
 from ..problem import Problem, Terms
+from ..schemes.primal_dual import Estimator, blend, descend, dual_update, plain
 from ..state import State
 from . import averaging
 from .base import require_positive
 from .exact import Exact
-from .primal_dual import Estimator, blend, descend, dual_update, plain
 from .steps import StepRule, distance_scale
 
 _MOST_FEATURES = 500

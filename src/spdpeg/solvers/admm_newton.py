@@ -12,12 +12,12 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from ..data import Block
+from ..data.matrix import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.rows import margins
 from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
-from .newton_model import data_matrix
 from .stacking import stacked
 from .steps import StepRule
 

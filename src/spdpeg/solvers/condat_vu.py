@@ -10,10 +10,10 @@ import numpy as np
 from ..data import Block
 from ..errors import InputError
 from ..problem import Problem, Terms
+from ..schemes.primal_dual import condat_vu, plain
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
 from .ladmm import mean_rho
-from .primal_dual import condat_vu, plain
 from .steps import StepRule
 
 

@@ -6,12 +6,12 @@ from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import Term, call_linear, kernel
 from ..problem import Problem, Terms
+from ..schemes.normal_equations import Normal, prepare, solve_normal
+from ..schemes.primal_dual import Estimator, blend, descend, dual_update, expect, plain
 from ..state import State
 from . import averaging
 from .base import Solution, Solver, require_positive, require_smooth
 from .linearized import REGIMES, worst_row_rho
-from .normal_equations import Normal, prepare, solve_normal
-from .primal_dual import Estimator, blend, descend, dual_update, expect, plain
 from .steps import StepRule, noise_scale
 
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from ..data import Block
 from ..problem import Problem, Terms
+from ..schemes.primal_dual import extragradient, plain
 from ..state import State
 from . import averaging
 from .base import Solution, Solver
-from .primal_dual import extragradient, plain
 from .steps import StepRule
 
 

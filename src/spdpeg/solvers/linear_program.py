@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from ..data import Block, Stream
+from ..data.matrix import data_matrix
 from ..errors import DivergedError, UnsupportedError
 from ..problem import Problem, Terms
 from ..state import State
 from .base import Solution, Solver
-from .newton_model import data_matrix
 from .stacking import l1_weights
 from .steps import StepRule
 

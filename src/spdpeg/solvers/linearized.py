@@ -8,10 +8,10 @@ import numpy as np
 from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..problem import Problem, Terms
+from ..schemes.primal_dual import Estimator, linearized, plain
 from ..state import State
 from . import averaging
 from .base import Solution, Solver, require_positive, require_smooth
-from .primal_dual import Estimator, linearized, plain
 from .steps import StepRule, noise_scale
 
 _NOTHING = np.empty(0)

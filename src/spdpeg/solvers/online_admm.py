@@ -10,13 +10,13 @@ from ..errors import InputError
 from ..kernels.jit import Term, call_linear, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, weight_of
 from ..problem import Problem, Terms
+from ..schemes.normal_equations import Normal, solve_normal
+from ..schemes.primal_dual import blend, dual_update, expect
 from ..state import State
 from . import averaging
 from .base import Solution, require_positive
 from .exact import Exact
 from .linearized import worst_row_rho
-from .normal_equations import Normal, solve_normal
-from .primal_dual import blend, dual_update, expect
 from .stacking import stacked
 from .steps import StepRule, noise_scale
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..data import Block
 from ..problem import Problem, Terms
+from ..schemes.primal_dual import pd3o, plain
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
-from .primal_dual import pd3o, plain
 from .steps import StepRule
 
 

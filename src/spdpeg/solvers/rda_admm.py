@@ -10,10 +10,10 @@ import numpy as np
 from ..data import Block
 from ..kernels.jit import call_linear, call_prox, kernel
 from ..problem import Problem, Terms
+from ..schemes.primal_dual import Estimator, descend, expect, plain
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
 from .linearized import worst_row_rho
-from .primal_dual import Estimator, descend, expect, plain
 from .steps import StepRule, noise_scale
 
 

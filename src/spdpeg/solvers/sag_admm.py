@@ -12,12 +12,12 @@ from ..errors import InputError, UnsupportedError
 from ..kernels.jit import call_linear, call_prox, call_scalar, kernel
 from ..kernels.rows import add_row, row_dot, weight_of
 from ..problem import Problem, Terms
+from ..schemes.normal_equations import Normal, prepare, solve_normal
+from ..schemes.primal_dual import Estimator, blend, dual_update, expect
 from ..state import State
 from . import averaging as averages
 from .base import Solution, require_positive, require_smooth
 from .linearized import Linearized, worst_row_rho
-from .normal_equations import Normal, prepare, solve_normal
-from .primal_dual import Estimator, blend, dual_update, expect
 from .stacking import stacked
 from .steps import StepRule
 

@@ -9,10 +9,10 @@ from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, row_square, weight_of
 from ..problem import Problem, Terms
+from ..schemes.primal_dual import expect
 from ..state import State
 from . import averaging as averages
 from .base import Solution, Solver, require_positive, unweighted
-from .primal_dual import expect
 from .stacking import stacked
 from .steps import StepRule
 

@@ -10,11 +10,11 @@ import numpy as np
 from ..data import Block
 from ..kernels.rows import snapshot
 from ..problem import Problem, Terms
+from ..schemes.primal_dual import Estimator
 from ..state import State
 from . import averaging as averages
 from .base import require_positive, require_smooth
 from .linearized import Linearized, worst_row_rho
-from .primal_dual import Estimator
 from .steps import StepRule
 
 

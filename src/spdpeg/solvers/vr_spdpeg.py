@@ -15,16 +15,16 @@ from ..certificate import Certificate, Evaluation
 from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.rows import scaled_squares, snapshot
+from ..newton.model import splitting
+from ..newton.prox_newton import ProxNewton, fits, newton_flops
 from ..operators import Empty
 from ..problem import Problem, Terms
+from ..schemes.primal_dual import Estimator
+from ..schemes.variance_reduced import Steps, condat_vu_steps, extragradient_steps, pd3o_steps
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
-from .newton_model import splitting
-from .primal_dual import Estimator
-from .prox_newton import ProxNewton, fits, newton_flops
 from .sampling import Independent
 from .sgadm import SGADM
-from .variance_reduced import Steps, condat_vu_steps, extragradient_steps, pd3o_steps
 from .vr_choices import batch_curvature, data_metric, dense_flops, merged_flops, row_flops, step_sizes
 
 ESTIMATORS = ("saga", "l-svrg", "svrg")

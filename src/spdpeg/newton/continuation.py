@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..certificate import Certificate, Evaluation, certify, least_gap, look
-from ..estimators.runs import Run
 from ..problem import Problem
-from ..result import History, Status
-from ..solvers.newton_model import Form, Split, TallModel, splitting
-from ..solvers.prox_newton import is_tall
+from ..result import History, Run, Status
 from ..solvers.vr_spdpeg import VRSPDPEG
+from .model import Form, Split, TallModel, splitting
+from .prox_newton import is_tall
 
 _MOST_STEPS = 12
 _ACCURACY = 3e-4

@@ -13,24 +13,24 @@ import numpy as np
 from ..certificate import Certificate, Evaluation, look
 from ..data import Block
 from ..data.base import no_weights
+from ..data.matrix import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.jit import as_reals
 from ..problem import Problem, Terms
+from ..solvers.base import Solution, Solver, require_positive, require_smooth
+from ..solvers.steps import StepRule
 from ..state import State
-from .base import Solution, Solver, require_positive, require_smooth
 from .chain_face import face_step
-from .newton_kernels import second_derivatives
-from .newton_model import (
+from .kernels import second_derivatives
+from .model import (
     Form,
     SparseModel,
     Split,
     TallModel,
     WideModel,
-    data_matrix,
     is_sparse,
     splitting,
 )
-from .steps import StepRule
 
 _MOST_FEATURES = 2000
 _MOST_WIDE = 2e7

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses, operators, penalties
-from spdpeg.solvers.newton_model import TallModel, splitting
+from spdpeg.newton.model import TallModel, splitting
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((200, 12)) * (RNG.random((200, 12)) < 0.2)

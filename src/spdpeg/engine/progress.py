@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
-    from .result import Result
-    from .solvers import records
+    from ..result import Result
+    from . import recorder
 
 _COLUMNS = (
     TextColumn("passes {task.fields[passes]:.3g}"),
@@ -18,7 +18,7 @@ _COLUMNS = (
 )
 
 
-def with_bar(work: "Callable[[Callable[[records.Progress], None]], Result]") -> "Result":
+def with_bar(work: "Callable[[Callable[[recorder.Progress], None]], Result]") -> "Result":
     """Run `work(show)` under a bar on standard error; `show` takes the records of the loop.
 
     Where standard error is not a terminal there is no bar.
@@ -27,7 +27,7 @@ def with_bar(work: "Callable[[Callable[[records.Progress], None]], Result]") -> 
     with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=1.0, passes=0.0, objective=float("nan"), gap=float("nan"))
 
-        def show(record: "records.Progress") -> None:
+        def show(record: "recorder.Progress") -> None:
             bar.update(
                 task,
                 completed=record.share,

@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 
 import spdpeg
-from spdpeg import losses, operators, penalties
-from spdpeg.solvers import bounds
+from spdpeg import losses, operators, penalties, theory
 from support import conic, formulas
 from support.instances import Instance
 
 COMMON = {"base": 3.0, "sigma": 0.5, "rho": 0.4, "dual_norm": 1.5}
 BOUNDS: dict[str, Callable[[int], float]] = {
-    "convex": lambda t: bounds.convex(t, diameter=4.0, kappa=0.7, **COMMON),
-    "strongly_convex": lambda t: bounds.strongly_convex(t, mu=0.2, distance=2.0, **COMMON),
-    "strongly_convex_weighted": lambda t: bounds.strongly_convex_weighted(
+    "convex": lambda t: theory.convex(t, diameter=4.0, kappa=0.7, **COMMON),
+    "strongly_convex": lambda t: theory.strongly_convex(t, mu=0.2, distance=2.0, **COMMON),
+    "strongly_convex_weighted": lambda t: theory.strongly_convex_weighted(
         t, mu=0.2, diameter=4.0, distance=2.0, dual_bound=3.0, **COMMON
     ),
 }
@@ -44,7 +43,7 @@ def test_decreases_at_the_rate_of_the_theorem(name: str) -> None:
 
 def test_the_papers_kappa_is_one() -> None:
     """With kappa = 1 the second term is (D^2 + 32 sigma^2) / (2 sqrt(t+1)), the corrected constant of Theorem 1."""
-    noise = bounds.convex(99, base=0.0, diameter=3.0, sigma=2.0, rho=math.inf, dual_norm=0.0)
+    noise = theory.convex(99, base=0.0, diameter=3.0, sigma=2.0, rho=math.inf, dual_norm=0.0)
     assert noise == pytest.approx((9 + 32 * 4) / (2 * 10))
 
 
@@ -87,9 +86,9 @@ def test_dominates_the_measured_error(solver: str, known: tuple[Instance, conic.
     }
     distance = float(np.linalg.norm(best.x))
     bound_of: dict[str, Callable[[int], float]] = {
-        "spdpeg": lambda t: bounds.convex(t, diameter=2 * RADIUS, **common),
-        "spdpeg-sc1": lambda t: bounds.strongly_convex(t, mu=mu, distance=distance, **common),
-        "spdpeg-sc2": lambda t: bounds.strongly_convex_weighted(
+        "spdpeg": lambda t: theory.convex(t, diameter=2 * RADIUS, **common),
+        "spdpeg-sc1": lambda t: theory.strongly_convex(t, mu=mu, distance=distance, **common),
+        "spdpeg-sc2": lambda t: theory.strongly_convex_weighted(
             t, mu=mu, diameter=2 * RADIUS, distance=distance, dual_bound=1.0, **common
         ),
     }

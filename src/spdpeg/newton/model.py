@@ -13,14 +13,14 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
+from ..data.matrix import data_matrix
 from ..kernels.jit import as_reals
-from ..kernels.rows import Rows
 from ..operators import Identity, Matrix, Operator, Stack
 from ..penalties import L1, Penalty, SeparableSum, Zero
 from ..problem import Problem
+from ..solvers.stacking import Stacked, l1_weights
 from . import interior_point
-from .newton_kernels import REBALANCE, RELAXATION, add_curvature, correct, model_steps, second_derivatives
-from .stacking import Stacked, l1_weights
+from .kernels import REBALANCE, RELAXATION, add_curvature, correct, model_steps, second_derivatives
 
 _MOST_INNER = 2000
 _MOST_WIDE_INNER = 200
@@ -106,16 +106,6 @@ def _even_rows(problem: Problem) -> tuple[Operator, Penalty, np.ndarray]:
             even = Matrix(sp.csr_array(sp.diags_array(1.0 / lengths) @ matrix)).bind(F.n_inputs)
             return even, L1(lengths * np.asarray(r2.weight)), lengths
     return F, r2, np.ones(F.n_outputs)
-
-
-def data_matrix(rows: Rows) -> Any:
-    """The rows as a SciPy or NumPy matrix, copied only to add an intercept's column."""
-    if rows.indptr.size == 0:
-        dense = rows.values.reshape(-1, rows.width)
-        return np.hstack([dense, np.full((dense.shape[0], 1), rows.bias)]) if rows.bias else dense
-    n = rows.indptr.size - 1
-    matrix = sp.csr_array((rows.values, rows.indices, rows.indptr), shape=(n, rows.width))
-    return sp.hstack([matrix, np.full((n, 1), rows.bias)], format="csr") if rows.bias else matrix
 
 
 class TallModel:

@@ -9,8 +9,9 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import datasets, estimators, losses, operators, penalties
 from spdpeg.certificate import certify, least_gap, look
-from spdpeg.paths import continuation, path
-from spdpeg.paths.continuation import Continuation, Place, suits
+from spdpeg.newton import continuation
+from spdpeg.newton.continuation import Continuation, Place, suits
+from spdpeg.paths import path
 
 CLASSES = datasets.piecewise_constant(500, 25, seed=2)
 NUMBERS = datasets.piecewise_constant(500, 25, task="regression", seed=2)

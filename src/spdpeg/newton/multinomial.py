@@ -3,11 +3,12 @@
     min over x_1 .. x_k, c   mean of -log softmax(<a_i, x_1> + c_1, ..)_{y_i}  +  sum over classes r1(x_j) + r2(F x_j)
 
 Each step minimises a quadratic model of the loss plus the penalties. The model is made of the Hessian alone: a least
-squares problem with as many rows as unknowns, however many the data have, which `solve` takes. A line search keeps the
-objective from rising. The same number added to all intercepts changes nothing; those with mean 0 are given.
+squares problem with as many rows as unknowns, however many the data have, which any method takes. A line search keeps
+the objective from rising. The same number added to all intercepts changes nothing; those with mean 0 are given.
 """
 
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,7 @@ from ..losses import Squared
 from ..operators import Operator, Repeated
 from ..penalties import Penalty, SeparableSum, Zero
 from ..problem import Problem
-from ..result import History, Status
-from ..solvers import solve
-from .runs import Run, Start, uninterrupted
+from ..result import History, Result, Run, Status, uninterrupted
 
 _MOST = 5000
 """Unknowns for which a Hessian is made."""
@@ -48,6 +47,10 @@ _NO_STEP = 1e-12
 _SETTLING = 20
 _SETTLED = 1e-14
 """Newton steps for the intercepts alone, before a bound, and the slope at which they end."""
+
+
+Start = tuple[np.ndarray, Any, np.ndarray | None]
+"""Coefficients, intercept and multipliers of a class, to begin with."""
 
 
 class Multinomial:
@@ -103,10 +106,11 @@ class Multinomial:
             return table.copy(), np.zeros(len(table))
         return table[:, :-1].copy(), table[:, -1] - table[:, -1].mean()
 
-    def solve(self, starts: list[Start], solver: str, tol: float, max_passes: float, seed: int, progress: bool) -> Run:
+    def solve(self, starts: Sequence[Start], tol: float, max_passes: float, minimize: Callable[..., Result]) -> Run:
         """Newton's method from the starts of the classes.
 
-        The settings are those of `solve`; each model may take as many passes as all steps together over the data.
+        `minimize(model, tol=, max_passes=, x0=, dual0=)` solves the models, as `spdpeg.solve` does; each may take as
+        many passes as all steps together over the data.
         """
         if not tol > 0.0:
             raise InputError(f"tol is {tol}. It must be positive.")
@@ -128,13 +132,10 @@ class Multinomial:
             if certificate.met is not None or spent or share < _LEAST_SHARE:
                 break
             result = uninterrupted(
-                solve(
+                minimize(
                     model,
-                    solver,
                     tol=_tolerance(share, certificate, model.objective(x)),
                     max_passes=max_passes,
-                    seed=seed,
-                    progress=progress,
                     x0=x,
                     dual0=dual,
                 )
@@ -145,10 +146,10 @@ class Multinomial:
         status = Status.TOLERANCE if certificate.met is not None else Status.MAX_PASSES
         return Run(x, dual.reshape(self._hits.shape[1], -1), objective, certificate, history, passes, status)
 
-    def _joined(self, starts: list[Start]) -> tuple[np.ndarray, np.ndarray]:
+    def _joined(self, starts: Sequence[Start]) -> tuple[np.ndarray, np.ndarray]:
         """x and the multipliers of all classes, to begin with."""
-        table = np.array([np.append(start.coef, [start.intercept] * self._intercept) for start in starts], dtype=float)
-        return table.ravel(), np.concatenate([np.zeros(0) if start.dual is None else start.dual for start in starts])
+        table = np.array([np.append(coef, [constant] * self._intercept) for coef, constant, _ in starts], dtype=float)
+        return table.ravel(), np.concatenate([np.zeros(0) if dual is None else dual for _, _, dual in starts])
 
     def _margins(self, x: np.ndarray) -> np.ndarray:
         """Scores of the rows, a column for each class."""

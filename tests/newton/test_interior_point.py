@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses, operators, penalties
-from spdpeg.solvers.interior_point import minimize
+from spdpeg.newton.interior_point import minimize
 from support.conic import TIGHT
 
 cp: Any = cvxpy

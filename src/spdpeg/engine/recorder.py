@@ -12,9 +12,9 @@ from ..data import Stream
 from ..errors import DivergedError
 from ..problem import Problem
 from ..result import History, Result, Status
+from ..solvers.base import Solution, Solver
 from ..state import State
 from . import feed
-from .base import Solution, Solver
 from .budgets import Clock, Limits
 
 _PATIENCE = 0.25

@@ -9,9 +9,9 @@ from ..data import Block, Stream
 from ..errors import InputError, UnsupportedError
 from ..problem import Problem
 from ..result import Status
+from ..solvers import sampling
+from ..solvers.base import Solver
 from ..state import State
-from . import sampling
-from .base import Solver
 
 _ROWS_AT_ONCE = 1 << 16
 

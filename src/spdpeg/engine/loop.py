@@ -13,11 +13,11 @@ from ..data import Stream
 from ..errors import InputError
 from ..problem import Problem
 from ..result import Result, Status
+from ..solvers.base import Solver
 from ..state import State
 from . import feed
-from .base import Solver
 from .budgets import Budget, Clock, Limits
-from .records import Progress, Recorder, diverged
+from .recorder import Progress, Recorder, diverged
 
 _SLICE_SECONDS = 0.05
 """Aim for compiled calls of this length: short enough for Ctrl-C and time budgets, long enough to cost nothing."""

@@ -1,0 +1,204 @@
+"""The one call that runs any method on a problem: checks its arguments, makes or resumes the state, starts the loop."""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..data import Stream
+from ..errors import InputError, StateError
+from ..kernels import jit
+from ..problem import Problem
+from ..result import Result
+from ..solvers.base import Solver
+from ..solvers.linear_program import pays
+from ..state import State
+from . import feed
+from .budgets import Budget
+from .loop import run
+from .recorder import Progress
+from .registry import resolve
+
+_FEW_PASSES, _MANY_PASSES = 5, 1000
+"""Budgets if none is given, without and with a tolerance to stop at."""
+
+_TOLERANCE = 1e-6
+
+
+def solve(
+    problem: Problem,
+    solver: str = "auto",
+    *,
+    max_passes: float | None = None,
+    max_seconds: float | None = None,
+    max_iterations: int | None = None,
+    tol: float | None = None,
+    seed: int = 0,
+    batch_size: int | None = None,
+    x0: Any = None,
+    dual0: Any = None,
+    state: State | None = None,
+    record_every: float | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+    progress: bool = False,
+    **parameters: Any,
+) -> Result:
+    """Solve min E[l(x, xi)] + r1(x) + r2(F x).
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : str
+        A name from `spdpeg.list_solvers()`. "auto" is "vr-spdpeg", or "spdpeg" for a stream; for a loss with corners it
+        is "lp" where that applies to at most a million entries, and "spdhg-cers" elsewhere.
+    max_passes, max_seconds, max_iterations : number, optional
+        Budgets; the first one used up ends the run. One pass is N row reads; seconds are those of the method alone.
+        A run resumed from `state` gets these budgets on top of what it had. Without any, a method that converges runs
+        until `tol` is met, for at most 1000 passes, and one that does not for 5 passes.
+    tol : float, optional
+        Stop when the duality gap is at most this part of the objective. Where no gap is finite (r1 = 0, say) the
+        relative residual of the optimality conditions takes its place; `result.certificate.met` says which. 1e-6 if
+        neither a budget nor a tolerance is given. Checks come at ever longer intervals and are counted: a read of the
+        data each.
+    seed : int
+        Same seed, same bits.
+    batch_size : int, optional
+        Rows in each of a step's batches; 1 unless the solver knows better.
+    x0, dual0 : array, optional
+        Start, zeros by default: `result.x` and `result.dual` of a similar problem, say.
+    state : State, optional
+        `result.state` of an earlier run, to go on as if it had never stopped.
+    record_every : float, optional
+        Passes between two records of objective and violation; by default 1, or more if that made over 20 records.
+    callback : callable, optional
+        Called with a `Progress` at each record; return True to stop.
+    progress : bool
+        Show a progress bar.
+    **parameters
+        Of the solver, by name.
+
+    Examples
+    --------
+    >>> import numpy as np, spdpeg
+    >>> from spdpeg import losses, operators, penalties
+    >>> X = np.random.default_rng(0).standard_normal((200, 10))
+    >>> problem = spdpeg.Problem(X, X[:, 0] > 0, loss=losses.Logistic(), r1=penalties.L1(1e-3),
+    ...                          r2=penalties.L1(1e-2), F=operators.FirstDifference())
+    >>> result = spdpeg.solve(problem, "spdpeg", max_passes=10)
+    >>> bool(result.objective < problem.objective(np.zeros(10)))
+    True
+    """
+    if not isinstance(problem, Problem):
+        raise InputError(f"The first argument is {problem!r}. Build it with spdpeg.Problem(X, y, loss=...).")
+    rule = resolve(_default_solver(problem) if solver == "auto" else solver, parameters)
+    rule.check(problem)
+    feed.check(problem, rule)
+    budget = _checked_budget(max_passes, max_seconds, max_iterations)
+    if budget == Budget(None, None, None):
+        if tol is None and rule.converges:
+            tol = _TOLERANCE
+        budget = Budget(_FEW_PASSES if tol is None else _MANY_PASSES, None, None)
+    if tol is not None:
+        if not tol > 0:
+            raise InputError(f"tol is {tol}. It must be positive, or None to run to the end of the budget.")
+        if isinstance(problem.source, Stream):
+            raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
+    if state is not None and not isinstance(state, State):
+        raise InputError(f"state is {state!r}. Pass result.state of an earlier run or State.load(path).")
+    begun, compiled = time.perf_counter(), jit.compile_seconds()
+    if batch_size is None:
+        batch_size = rule.default_batch(problem) if state is None else int(state.parameters.get("batch_size", 1))
+    if int(batch_size) != batch_size or batch_size < 1:
+        raise InputError(f"batch_size is {batch_size}. It must be a whole number of at least 1.")
+    if rule.deterministic and batch_size != 1:
+        raise InputError(f"batch_size is {batch_size}, but {rule.name} reads all rows at every step. Leave it out.")
+    if problem.n_samples is not None and batch_size > problem.n_samples:
+        raise InputError(
+            f"batch_size is {batch_size} but there are {problem.n_samples} rows. Choose at most that many."
+        )
+    if int(seed) != seed or seed < 0:
+        raise InputError(f"seed is {seed}. It must be a whole number of at least 0.")
+    if state is None:
+        state = _new_state(problem, rule, int(batch_size), int(seed), x0, dual0, parameters)
+        # Choosing batches and steps reads the data: it belongs to the time of the method.
+        state.seconds = time.perf_counter() - begun - (jit.compile_seconds() - compiled)
+    else:
+        if x0 is not None or dual0 is not None:
+            raise InputError("Both a start and state are given. A state brings its own x; leave x0 and dual0 out.")
+        state = _resumed(problem, rule, int(batch_size), state, parameters)
+    if progress:
+        from .progress import with_bar
+
+        return with_bar(
+            lambda show: run(
+                problem, rule, state, budget, tol=tol, record_every=record_every, callback=_both(show, callback)
+            )
+        )
+    return run(problem, rule, state, budget, tol=tol, record_every=record_every, callback=callback)
+
+
+def _default_solver(problem: Problem) -> str:
+    if isinstance(problem.source, Stream):
+        return "spdpeg"
+    if math.isfinite(problem.loss.curvature):
+        return "vr-spdpeg"
+    return "lp" if pays(problem) else "spdhg-cers"
+
+
+def _checked_budget(passes: Any, seconds: Any, iterations: Any) -> Budget:
+    for name, value in (("max_passes", passes), ("max_seconds", seconds), ("max_iterations", iterations)):
+        if value is not None and not (value >= 0 and math.isfinite(value)):
+            raise InputError(f"{name} is {value}. It must be a finite number of at least 0, or None.")
+    return Budget(passes, iterations, seconds)
+
+
+def _new_state(
+    problem: Problem, rule: Solver, batch_size: int, seed: int, x0: Any, dual0: Any, parameters: dict[str, Any]
+) -> State:
+    start = np.zeros(problem.n_coordinates) if x0 is None else np.array(x0, dtype=float)
+    if start.shape != (problem.n_coordinates,) or not np.all(np.isfinite(start)):
+        raise InputError(
+            f"x0 has shape {start.shape} or holds NaN or infinite entries. "
+            f"It must be {problem.n_coordinates} finite numbers."
+        )
+    numbers, vectors = rule.start(problem, batch_size, start)
+    if dual0 is not None:
+        dual = np.array(dual0, dtype=float)
+        if dual.shape != (problem.F.n_outputs,) or not np.all(np.isfinite(dual)):
+            raise InputError(
+                f"dual0 has shape {dual.shape} or holds NaN or infinite entries. "
+                f"It must be {problem.F.n_outputs} finite numbers."
+            )
+        rule.set_dual(problem, vectors, -dual)
+    return State(rule.name, {**parameters, "batch_size": batch_size}, seed, numbers=numbers, vectors=vectors)
+
+
+def _resumed(problem: Problem, rule: Solver, batch_size: int, state: State, parameters: dict[str, Any]) -> State:
+    wanted = {**parameters, "batch_size": batch_size}
+    if state.solver != rule.name or state.parameters != wanted:
+        raise StateError(
+            f"The state was made by {state.solver} with {state.parameters}, not by {rule.name} with {wanted}. "
+            "Resume with the same solver and parameters."
+        )
+    fresh = rule.vectors(problem, batch_size, np.zeros(problem.n_coordinates))
+    shapes = {name: vector.shape for name, vector in state.vectors.items()}
+    needed = {name: vector.shape for name, vector in fresh.items()}
+    if shapes != needed:
+        odd = sorted(name for name in {*shapes, *needed} if shapes.get(name) != needed.get(name))[0]
+        raise StateError(
+            f"The state's vector {odd!r} has shape {shapes.get(odd)} where this problem needs {needed.get(odd)}. "
+            "Resume with the same problem."
+        )
+    if not all(np.isfinite(vector).all() for vector in state.vectors.values()):
+        raise StateError("The state holds NaN or infinite numbers. Start the run anew.")
+    return state.copy()
+
+
+def _both(show: Callable[[Progress], Any], callback: Callable[[Progress], Any] | None) -> Callable[[Progress], Any]:
+    def call(progress: Progress) -> Any:
+        show(progress)
+        return callback(progress) if callback is not None else None
+
+    return call
