@@ -1,5 +1,6 @@
 """Every Python block of the documentation runs, and every example comes as close to its reference as it says."""
 
+import platform
 import re
 import runpy
 import shutil
@@ -97,6 +98,30 @@ def test_ci_runs_the_second_command_of_the_readme(tmp_path):
     ci = subprocess.run([repository / ".ci" / "run"], capture_output=True, text=True, cwd=tmp_path)
     assert ci.stdout == f"+ pwd && false && echo second\n{repository}\n"
     assert ci.returncode == 1
+
+
+@pytest.mark.skipif(
+    (platform.system(), platform.machine()) != ("Linux", "x86_64"), reason="only there is a processor played"
+)
+def test_ci_repeats_a_part_as_other_processors_and_tells_all_that_fail(tmp_path):
+    repository = tmp_path / "repository"
+    (repository / ".ci").mkdir(parents=True)
+    (repository / ".venv" / "bin").mkdir(parents=True)
+    shutil.copy(ROOT / ".ci" / "run", repository / ".ci")
+    (repository / "README.md").write_text("```bash\necho first\n```\n```bash\ntrue\n```\n", encoding="utf-8")
+    pytest_of = repository / ".venv" / "bin" / "pytest"
+    pytest_of.write_text('#!/bin/sh\necho "$@"\ntest "$OPENBLAS_CORETYPE" != Haswell\n', encoding="utf-8")
+    pytest_of.chmod(0o755)
+    ci = subprocess.run([repository / ".ci" / "run"], capture_output=True, text=True, cwd=tmp_path)
+    personalities = re.findall(r"^\+ (OPENBLAS_CORETYPE=.*)$", ci.stdout, re.MULTILINE)
+    assert len(personalities) == 5
+    assert re.findall("^Tests failed under (.*)[.]$", ci.stdout, re.MULTILINE) == [
+        one for one in personalities if "Haswell" in one
+    ]
+    assert ci.returncode == 1
+    paths = set(re.findall(r"tests/[\w/]+\.py", ci.stdout))
+    assert len(paths) > 5
+    assert all((ROOT / path).exists() for path in paths)
 
 
 def test_readme_lists_the_terms_that_exist_and_no_others():
