@@ -7,49 +7,54 @@ import sys
 from rich.console import Console
 from rich.progress import track
 
-from . import fuzz, pool, table
+from . import estimators, fuzz, metamorphic, pool, table
+from .outcome import Outcome
+
+PARTS = {
+    "fuzz": (fuzz.run, "random problems against CVXPY with Clarabel"),
+    "estimators": (estimators.run, "estimators with random parameters, against the same"),
+    "metamorphic": (metamorphic.run, "the same problem told in another way"),
+}
 
 
 def main() -> int:
     """Run a part; the exit code is 1 if a case shows the package wrong."""
-    parser = argparse.ArgumentParser(prog="stress", description=__doc__)
-    parts = parser.add_subparsers(dest="part", required=True)
-    _fuzz(parts.add_parser("fuzz", help="random problems against CVXPY with Clarabel"))
-    arguments = parser.parse_args()
-    console = Console(width=200 if not sys.stdout.isatty() else None)
-    seeds = range(arguments.first, arguments.first + arguments.cases)
-    if arguments.seed is not None:
-        seeds = range(arguments.seed, arguments.seed + 1)
-    options = {"solver": arguments.solver, "passes": arguments.passes}
-    outcomes = []
-    work = pool.run(fuzz.run, seeds, arguments.jobs, **options)
-    for outcome in track(work, total=len(seeds), console=Console(stderr=True), disable=not sys.stderr.isatty()):
-        outcomes.append(outcome)
-    outcomes.sort(key=lambda outcome: outcome.seed)
-    table.show(f"{arguments.part} {arguments.solver}", outcomes, console, tuple(arguments.by))
+    arguments = _parser().parse_args()
+    job, _ = PARTS[arguments.part]
+    first, cases = (arguments.first, arguments.cases) if arguments.seed is None else (arguments.seed, 1)
+    options = {"solver": arguments.solver, "passes": arguments.passes} if arguments.part == "fuzz" else {}
+    work = pool.run(job, range(first, first + cases), arguments.jobs, **options)
+    bar = track(work, arguments.part, cases, console=Console(stderr=True), disable=not sys.stderr.isatty())
+    outcomes = sorted(bar, key=lambda outcome: outcome.seed)
+    title = " ".join([arguments.part, *(str(value) for value in options.values() if value is not None)])
+    table.show(title, outcomes, Console(width=None if sys.stdout.isatty() else 200), tuple(arguments.by))
     if arguments.json:
-        with open(arguments.json, "w") as file:
-            for outcome in outcomes:
-                record = {
-                    **vars(outcome),
-                    "verdict": outcome.verdict.name,
-                    "others": [v.name for v, _ in outcome.others],
-                }
-                file.write(json.dumps(record) + "\n")
+        _write(arguments.json, outcomes)
     return int(any(outcome.defect for outcome in outcomes))
 
 
-def _fuzz(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--solver", default="auto", help="by name")
-    parser.add_argument("--passes", type=float, help="the budget; that of `solve` by default")
-    parser.add_argument(
-        "--by", nargs="*", default=[], help="kinds to count apart: loss r1 r2 F domain data storage tol"
-    )
-    parser.add_argument("--cases", type=int, default=5000)
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--seed", type=int, help="this case alone")
-    parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--json", help="a file for one line of JSON for each case")
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="stress", description=__doc__)
+    parts = parser.add_subparsers(dest="part", required=True)
+    for name, (_, summary) in PARTS.items():
+        part = parts.add_parser(name, help=summary)
+        part.add_argument("--cases", type=int, default=5000)
+        part.add_argument("--first", type=int, default=0, help="the first seed")
+        part.add_argument("--seed", type=int, help="this case alone")
+        part.add_argument("--jobs", type=int, default=2, help="processes")
+        part.add_argument("--by", nargs="*", default=[], help="kinds to count apart: loss, r1, r2, F, domain, data ...")
+        part.add_argument("--json", help="a file for one line of JSON for each case")
+        if name == "fuzz":
+            part.add_argument("--solver", default="auto", help="by name")
+            part.add_argument("--passes", type=float, help="the budget; that of `solve` by default")
+    return parser
+
+
+def _write(path: str, outcomes: list[Outcome]) -> None:
+    with open(path, "w") as file:
+        for outcome in outcomes:
+            others = [[verdict.name, reason] for verdict, reason in outcome.others]
+            file.write(json.dumps({**vars(outcome), "verdict": outcome.verdict.name, "others": others}) + "\n")
 
 
 if __name__ == "__main__":

@@ -83,9 +83,9 @@ def rows(rng: Generator, n: int, d: int) -> tuple[np.ndarray, str]:
     return X, kind
 
 
-def stored(rng: Generator, X: np.ndarray) -> tuple[Any, np.ndarray, str]:
+def stored(rng: Generator, X: np.ndarray, kinds: tuple[str, ...] = STORAGES) -> tuple[Any, np.ndarray, str]:
     """X in some form of storage, and the numbers that this form holds."""
-    kind = str(rng.choice(STORAGES))
+    kind = str(rng.choice(kinds))
     given: Any = X
     match kind:
         case "C":

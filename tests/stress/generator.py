@@ -36,7 +36,7 @@ def problem(seed: int) -> Case:
     intercept: bool | float = [False, True, 1.0, float(10.0 ** rng.uniform(-2, 2))][
         rng.choice(4, p=[0.5, 0.35, 0.1, 0.05])
     ]
-    scales = _scales(X, labels, kind, size, weights)
+    scales = scales_of(X, labels, kind, size, weights)
     r1, first = terms.penalty(rng, scales)
     F, structure = terms.operator(rng, d)
     matrix = matrix_of(F, d)
@@ -81,7 +81,7 @@ def _without_loss(rng: np.random.Generator, seed: int, X: np.ndarray, data: str)
     return Case(seed, None, r1, r2, X, domain, None, empty, None, np.zeros(0), X, None, False, tol, kinds)
 
 
-def _scales(X: np.ndarray, labels: np.ndarray, kind: str, size: float, weights: np.ndarray | None) -> terms.Scales:
+def scales_of(X: np.ndarray, labels: np.ndarray, kind: str, size: float, weights: np.ndarray | None) -> terms.Scales:
     """What is large for penalties of x itself."""
     w = np.ones(len(X)) if weights is None else weights / weights.max()
     w = w / w.sum()

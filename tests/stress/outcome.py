@@ -12,6 +12,7 @@ class Verdict(Enum):
     REFUSED = "refused"
     UNFINISHED = "unfinished"
     DIVERGED = "diverged"
+    CHANGED = "changed by the telling"
     FALSE_BOUND = "false bound"
     FALSE_CLAIM = "false claim"
     FALSE_INFEASIBLE = "false infeasible"
@@ -21,7 +22,7 @@ class Verdict(Enum):
 
 
 HARMLESS = {Verdict.PASSED, Verdict.INFEASIBLE, Verdict.REFUSED}
-DEFECTS = set(Verdict) - HARMLESS - {Verdict.UNFINISHED, Verdict.DIVERGED}
+DEFECTS = set(Verdict) - HARMLESS - {Verdict.UNFINISHED, Verdict.DIVERGED, Verdict.CHANGED}
 """Verdicts that are never right; what is not finished is honest, and counted."""
 
 
