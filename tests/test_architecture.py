@@ -16,7 +16,7 @@ ROOT = Path(spdpeg.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
 LAYERS = [
-    {"errors", "parameters"},
+    {"errors", "parameters", "sparse"},
     {"kernels"},
     {"losses", "penalties", "operators", "data", "graphs", "files"},
     {"plots"},
@@ -35,6 +35,7 @@ LAYERS = [
 
 SIDEWAYS = {
     ("parameters", "errors"),
+    ("sparse", "errors"),
     ("result", "state"),
     ("problem", "certificate"),
     ("result", "certificate"),
@@ -42,6 +43,8 @@ SIDEWAYS = {
     ("solvers", "newton"),
     ("operators", "penalties"),
     ("graphs", "operators"),
+    ("graphs", "files"),
+    ("data", "files"),
 }
 
 

@@ -70,10 +70,42 @@ class Parameterized:
 
 def positive(owner: object, name: str, value: Any) -> float:
     """`value` as a float, refused unless it is a positive finite number."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
+    number = as_number(value)
     if not (math.isfinite(number) and number > 0):
         raise InputError(f"{name} of {type(owner).__name__} is {value!r}. It must be a positive number.")
     return number
+
+
+def as_number(value: Any) -> float:
+    """`value` as a float, NaN if it is not a real number."""
+    if isinstance(value, str | bytes | complex | np.complexfloating):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def whole_number(name: str, value: Any, least: float = -math.inf) -> int:
+    """`value` as an int, refused unless it is a whole number of at least `least`."""
+    number = as_number(value)
+    if not (math.isfinite(number) and number.is_integer() and number >= least) or isinstance(value, bool | np.bool_):
+        bound = f" of at least {least:g}" if math.isfinite(least) else ""
+        raise InputError(f"{name} is {value!r}. It must be a whole number{bound}.")
+    return int(value)
+
+
+def vector(name: str, value: Any, length: int) -> np.ndarray:
+    """`value` as a new float64 vector, refused unless it holds `length` finite numbers."""
+    try:
+        array = np.array(value)
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} is a {type(value).__name__} that holds no numbers. Give {length} of them.") from None
+    if numbers.shape != (length,) or not np.all(np.isfinite(numbers)):
+        raise InputError(
+            f"{name} has shape {numbers.shape} or holds NaN or infinite entries. It must be {length} finite numbers."
+        )
+    return numbers

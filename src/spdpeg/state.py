@@ -3,15 +3,14 @@
 import copy
 import json
 import os
-import tempfile
-import zipfile
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from .errors import StateError
+from .errors import InputError, StateError
+from .files.archive import Archive
+from .files.replacing import replacing
 
 _FORMAT = 1
 
@@ -54,37 +53,47 @@ class State:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one .npz file (no pickle); an existing file is replaced only once the new one is complete."""
-        target = Path(path)
-        header = {name: value for name, value in vars(self).items() if name not in ("vectors",)}
+        header = {name: value for name, value in vars(self).items() if name != "vectors"}
         header["format"] = _FORMAT
         arrays = {f"vector_{name}": vector for name, vector in self.vectors.items()}
-        handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.savez(stream, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with replacing(path) as file:
+            np.savez(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "State":
-        """Read what `save` wrote."""
+        """Read what `save` wrote; what is damaged or incomplete is refused with a StateError."""
+        name = os.fspath(path)
         try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                header = json.loads(str(archive["header"]))
-                vectors = {name[7:]: archive[name] for name in archive.files if name.startswith("vector_")}
-        except FileNotFoundError:
-            raise
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise StateError(
-                f"{os.fspath(path)} is not a saved state or is damaged ({error}). Start the run anew."
-            ) from None
-        if header.pop("format", None) != _FORMAT:
-            raise StateError(
-                f"{os.fspath(path)} was written in a format this version does not know. Start the run anew."
-            )
-        try:
-            return cls(**header, vectors=vectors)
-        except TypeError as error:
-            raise StateError(f"{os.fspath(path)} lacks parts of a state ({error}). Start the run anew.") from None
+            with open(path, "rb") as file, Archive(file) as archive:
+                header = json.loads(str(archive.array("header")))
+                vectors = {
+                    part.removeprefix("vector_"): archive.array(part)
+                    for part in archive.arrays
+                    if part.startswith("vector_")
+                }
+        except (InputError, ValueError, RecursionError) as error:
+            raise StateError(f"{name} is not a saved state or is damaged ({error}). Start the run anew.") from None
+        if not isinstance(header, dict) or header.pop("format", None) != _FORMAT:
+            raise StateError(f"{name} was written in a format this version does not know. Start the run anew.")
+        wrong = _first_fault(header, vectors)
+        if wrong is not None:
+            raise StateError(f"{name} is not a whole state: {wrong}. Start the run anew.")
+        return cls(**header, vectors=vectors)
+
+
+def _first_fault(header: dict[str, Any], vectors: dict[str, np.ndarray]) -> str | None:
+    """What of a state is missing, unknown or of the wrong kind; None if it is whole."""
+    known = {part.name for part in fields(State)} - {"vectors"}
+    if header.keys() != known:
+        return f"the parts {', '.join(sorted(header.keys() ^ known))} are missing or unknown"
+    if not isinstance(header["solver"], str) or not isinstance(header["parameters"], dict):
+        return "the solver is not named"
+    counts = [header[name] for name in ("seed", "iterations", "rows", "batches")]
+    if not all(type(count) is int and 0 <= count < 2**63 for count in counts):
+        return "a count is not a whole number"
+    numbers = header["numbers"]
+    reals = [header["allowance"], header["seconds"], *(numbers.values() if isinstance(numbers, dict) else [None])]
+    if not all(isinstance(real, float | int) and not isinstance(real, bool) for real in reals):
+        return "an entry is not a number"
+    odd = next((name for name, vector in vectors.items() if vector.dtype.kind not in "biuf"), None)
+    return None if odd is None else f"the vector {odd!r} does not hold numbers"

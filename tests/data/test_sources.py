@@ -342,5 +342,5 @@ def test_damaged_scipy_matrix_is_refused() -> None:
         as_source(matrix)
     repeats = repeated(TABLE)
     repeats.indices[-1] = -3
-    with pytest.raises(InputError, match="the column number -3"):
+    with pytest.raises(InputError, match="the index -3 lies outside"):
         as_source(repeats)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.rows import Rows
+from ..sparse import sound
 
 
 class Block(NamedTuple):
@@ -48,7 +49,8 @@ def as_source(X: Any) -> Any:
     if isinstance(X, Source | Stream):
         return X
     if sp.issparse(X) or hasattr(X, "__array__") or (isinstance(X, list | tuple) and not _holds_chunks(X)):
-        table = as_table(X)
+        # A CSR source makes sure of what it is given; once is enough.
+        table = X if sp.issparse(X) else as_table(X)
         return CSR.from_scipy(table) if sp.issparse(table) else Dense(table)
     if (isinstance(X, Iterable) and not isinstance(X, str | bytes | Mapping | Set | PathLike)) or callable(X):
         return Stream(X)
@@ -66,16 +68,17 @@ def _holds_chunks(X: Any) -> bool:
 
 
 def as_table(X: Any) -> Any:
-    """X as an array or a SciPy sparse matrix; one that is so already is returned as it is."""
+    """X as an array or a SciPy sparse matrix; one that is so already is returned as it is, if it is sound."""
     if sp.issparse(X):
-        return X
+        return sound(X)
     if np.ma.is_masked(X):
         raise InputError("X is a masked array with masked entries. Impute them or drop their rows.")
     # Only a data frame whose columns are all sparse has this accessor; np.asarray would fill in the zeros.
     sparse: Any = getattr(X, "sparse", None)
     try:
         return sparse.to_coo() if hasattr(sparse, "to_coo") and X.size else np.asarray(X)
-    except (TypeError, ValueError) as error:
+    # What a foreign object's __array__ raises is up to it.
+    except Exception as error:
         raise InputError(f"X is a {type(X).__name__} that is no table of numbers ({error}). Rebuild it.") from None
 
 
@@ -87,7 +90,7 @@ def values_of(array: np.ndarray) -> np.ndarray:
         if array.dtype.kind not in "biufO":
             raise TypeError(f"type {array.dtype}")
         return array.astype(np.float64, order="C")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"X has entries that are not real numbers ({error}). Encode text, dates and categories as numbers first."
         ) from None

@@ -7,6 +7,8 @@ import numpy as np
 from ..errors import InputError
 from ..kernels.jit import frozen, kernel
 from ..kernels.rows import Rows
+from ..parameters import whole_number
+from ..sparse import sound
 from .base import Source, check_width, memory_mapped, values_of
 
 
@@ -36,7 +38,7 @@ class CSR(Source):
                 f"The CSR arrays do not fit together: indptr has shape {indptr.shape}, data {data.shape}, indices "
                 f"{indices.shape}. indptr must start at 0 and end at the number of stored entries."
             )
-        check_width(indptr.size - 1, n_features)
+        check_width(indptr.size - 1, whole_number("n_features", n_features))
         self.n_samples, self.n_features = indptr.size - 1, int(n_features)
         self.rows = Rows(
             frozen(np.ascontiguousarray(values_of(data))),
@@ -52,12 +54,15 @@ class CSR(Source):
         """From any SciPy sparse matrix or array; copied only to convert another format or to sum repeated entries."""
         if matrix.ndim != 2:
             raise InputError(f"X is a sparse array of shape {matrix.shape}. It must have two dimensions.")
-        csr = matrix.tocsr()
+        # Conversions follow the indices of what they convert; those of a CSR matrix are checked by the constructor.
+        csr = matrix if matrix.format == "csr" else sound(matrix).tocsr()
+        if np.shape(csr.indptr) != (csr.shape[0] + 1,):
+            sound(csr)
         entries = int(csr.indptr[-1])
         try:
             return cls(csr.data[:entries], csr.indices[:entries], csr.indptr, csr.shape[1])
         except _RepeatedColumn:
-            summed = csr.copy()
+            summed = sound(csr).copy()
             summed.sum_duplicates()
             return cls(summed.data, summed.indices, summed.indptr, csr.shape[1])
 

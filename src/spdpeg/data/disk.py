@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from ..files.replacing import Part, replacing
 from .base import as_source, values_of
 from .csr import CSR
 from .dense import Dense
@@ -101,23 +102,23 @@ class _Column:
     """A .npy file that grows at its end; the first array fixes its type and width."""
 
     def __init__(self, path: Path, first: np.ndarray) -> None:
-        self.path, self.dtype, self.shape = path, first.dtype, (0, *first.shape[1:])
-        self._file = path.open("wb")
-        self._file.write(bytes(_HEADER))
+        self.part, self.dtype, self.shape = Part(path), first.dtype, (0, *first.shape[1:])
+        self.part.file.write(bytes(_HEADER))
 
     def append(self, array: np.ndarray) -> None:
         if not np.can_cast(array.dtype, self.dtype):
             raise InputError(
                 f"A chunk holds {array.dtype} numbers after chunks of {self.dtype}. Convert all chunks to one type."
             )
-        np.ascontiguousarray(array, dtype=self.dtype).tofile(self._file)
+        self.part.file.write(np.ascontiguousarray(array, dtype=self.dtype).data)
         self.shape = (self.shape[0] + array.shape[0], *self.shape[1:])
 
     def close(self) -> None:
+        """Write the header and bring all of it to the disk."""
         header = repr({"descr": self.dtype.str, "fortran_order": False, "shape": self.shape}).ljust(_HEADER - 11) + "\n"
-        self._file.seek(0)
-        self._file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
-        self._file.close()
+        self.part.file.seek(0)
+        self.part.file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+        self.part.flush()
 
 
 class _Writer:
@@ -135,7 +136,7 @@ class _Writer:
     def append(self, name: str, array: np.ndarray) -> None:
         """Put `array` at the end of the file called `name`."""
         if name not in self._arrays:
-            self._arrays[name] = _Column(self._directory / f"{name}.npy.part", array)
+            self._arrays[name] = _Column(self._directory / f"{name}.npy", array)
         self._arrays[name].append(array)
 
     def append_labels(self, y: np.ndarray | None, weights: np.ndarray | None) -> None:
@@ -146,26 +147,33 @@ class _Writer:
             return
         if y.dtype.kind not in "biuf":
             raise InputError(f"A chunk has labels of type {y.dtype}. Encode the classes as numbers first.")
-        self.append("labels", y.astype(np.float64))
+        labels = y.astype(np.float64)
+        if y.dtype.kind in "iu" and np.unique(labels).size != np.unique(y).size:
+            raise InputError(
+                "A chunk has labels beyond 2^53 that float64 does not tell apart. Number the classes anew."
+            )
+        self.append("labels", labels)
 
     def __exit__(self, failure: type[BaseException] | None, *_: Any) -> None:
+        try:
+            if failure is None:
+                self._publish()
+        finally:
+            for array in self._arrays.values():
+                array.part.discard()
+
+    def _publish(self) -> None:
         for array in self._arrays.values():
             array.close()
-        if failure is not None:
-            for array in self._arrays.values():
-                array.path.unlink()
-            return
         manifest = self._directory / _MANIFEST
         manifest.unlink(missing_ok=True)
         (self._directory / "labels.npy").unlink(missing_ok=True)
         for array in self._arrays.values():
-            array.path.replace(array.path.with_suffix(""))
+            array.part.publish()
         arrays = {name: [array.dtype.str, *array.shape] for name, array in self._arrays.items()}
-        part = manifest.with_suffix(".part")
-        part.write_text(
-            json.dumps({"format": _format(self._kind), "columns": self.columns, "arrays": arrays}, indent=1)
-        )
-        part.replace(manifest)
+        content = {"format": _format(self._kind), "columns": self.columns, "arrays": arrays}
+        with replacing(manifest) as file:
+            file.write(json.dumps(content, indent=1).encode())
 
 
 def _format(kind: str) -> str:
@@ -183,7 +191,7 @@ def _read(directory: Path, kind: str, needed: tuple[str, ...]) -> tuple[int, dic
             f"{directory} holds no complete data set: {_MANIFEST} cannot be read ({error.strerror}). "
             f"Write the set with data.write_{kind}."
         ) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise InputError(f"{directory / _MANIFEST} is damaged. Write the data set anew.") from None
     if written != _format(kind):
         raise InputError(f"{directory} holds a data set of format {written!r}, not {_format(kind)!r}. Open it as such.")
@@ -194,8 +202,9 @@ def _read(directory: Path, kind: str, needed: tuple[str, ...]) -> tuple[int, dic
 
 def _mapped(path: Path, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
     try:
-        array: np.memmap[Any, Any] = np.load(path, mmap_mode="r")
-    except (OSError, ValueError, EOFError) as error:
+        array: np.memmap[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    # NumPy evaluates the header, which may hold anything.
+    except Exception as error:
         raise InputError(f"{path} is missing or damaged ({error}). Write the data set anew.") from None
     size = path.stat().st_size
     if array.dtype.str != dtype or array.shape != shape or array.offset + array.nbytes != size:

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from ..sparse import first_not_finite
 from .base import as_table, values_of
 
 Chunk = tuple[Any, np.ndarray, np.ndarray | None]
@@ -149,6 +150,9 @@ class Stream:
                 + (f" and weights of shape {weights.shape}" if weights is not None else "")
                 + ". Each row of X needs one label and, if given, one weight."
             )
+        row = first_not_finite(X)
+        if row is not None:
+            raise InputError(f"{where} has a NaN or infinite entry in row {row}. Impute it or drop the row.")
         if self._n_features is None:
             self._n_features = int(X.shape[1])
         if X.shape[1] != self._n_features:

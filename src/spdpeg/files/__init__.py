@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import InputError, UnsupportedError
+from ..parameters import whole_number
 from . import cluto, delimited, libsvm, matlab, numpy_archive, parquet
 from .source import Source
 from .table import Table
@@ -54,6 +55,13 @@ def read(
         The pair (X, y), X a float64 array or CSR matrix of finite numbers, y float64, or text where labels are no
         numbers, or None where there are none; `names` holds the names of the columns of X, if the file has them.
 
+    Notes
+    -----
+    What is wrong with a file is an InputError with the place of it; a file that is not there or may not be read is the
+    OSError of the system. A file may expand to 256 MiB, or to 100 times its size if that is more; the environment
+    variable SPDPEG_MAX_EXPANDED, a number of bytes, changes that. .mat files are read in a process of their own, which
+    a damaged one may bring down without harm.
+
     Examples
     --------
     >>> import pathlib, spdpeg.files, tempfile
@@ -84,8 +92,7 @@ def stream(
     The other parameters are those of `read`. Without `n_features`, the first chunk says how many columns LIBSVM text
     has, and a later row with more is refused.
     """
-    if rows_per_chunk < 1:
-        raise InputError(f"rows_per_chunk is {rows_per_chunk}. It must be at least 1.")
+    whole_number("rows_per_chunk", rows_per_chunk, least=1)
     _check_width(n_features)
     with Source(path) as source:
         name = source.format if format is None else format
@@ -99,17 +106,19 @@ def stream(
 
 
 def _found(table: dict[str, Any], name: str) -> Any:
-    if name not in table:
+    if not isinstance(name, str) or name not in table:
         raise InputError(f"There is no format called {name!r}. Choose from: {', '.join(table)}.")
     return table[name]
 
 
 def _check_width(n_features: int | None) -> None:
-    if n_features is not None and n_features < 1:
-        raise InputError(f"n_features is {n_features}. It must be at least 1.")
+    if n_features is not None:
+        whole_number("n_features", n_features, least=1)
 
 
 def _check_target(name: str, target: int | str | None) -> None:
+    if target is not None and not isinstance(target, str):
+        whole_number("target", target)
     if target is not None and name not in ("csv", "parquet"):
         raise InputError(
             f"target is {target!r}, which chooses a column of a table; the format {name} has its labels elsewhere. "

@@ -7,8 +7,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from . import limits
 from .source import Source
 from .table import Table, checked
+
+_DIGITS = 15
+"""Whole numbers with that many digits are held exactly."""
 
 
 def read(source: Source, n_features: int | None, target: int | str | None) -> Table:
@@ -40,10 +44,22 @@ class _Feed:
         self._lines = lines
 
     def read(self) -> bytes:
-        return b"".join(self._lines)
+        return b"".join(self)
 
     def __iter__(self) -> Iterator[bytes]:
-        return self._lines
+        for line in self._lines:
+            # Python, and so the parser, reads 1_000 as a number; no file means that.
+            if b"_" in line and b"_" in line.partition(b"#")[0]:
+                raise ValueError
+            if line[_DIGITS : _DIGITS + 1].strip() and _merges(line):
+                raise ValueError
+            yield line
+
+
+def _merges(line: bytes) -> bool:
+    """Whether the label is a whole number that float64 does not hold."""
+    label = line.split(None, 1)[0].decode("utf-8", "replace")
+    return label.lstrip("+-").isdecimal() and int(label) != int(float(label))
 
 
 def _parse(source: Source, limit: int | None) -> tuple[Any, np.ndarray]:
@@ -65,7 +81,9 @@ def _parse(source: Source, limit: int | None) -> tuple[Any, np.ndarray]:
 
 def _complaint(line: bytes) -> str:
     """What is wrong with a line that could not be parsed."""
-    label, *entries = line.decode("utf-8", "replace").partition("#")[0].split()
+    label, *entries = line.decode("utf-8", "replace").partition("#")[0].split() or [""]
+    if _is(float, label) and _merges(line):
+        return f"the label {label} is a whole number that float64 does not hold exactly"
     if not _is(float, label):
         return f"the label {label!r} is not a number"
     before = -1
@@ -84,7 +102,7 @@ def _is(kind: type, text: str) -> bool:
         kind(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text
 
 
 def _first_index(X: Any) -> int:
@@ -106,7 +124,9 @@ def _table(source: Source, X: Any, y: np.ndarray, n_features: int | None, first:
             f"Pass n_features of at least {width}, or check that the file belongs to the same data."
         )
     shape = (y.size, width if n_features is None else n_features)
-    return checked(source.name, sp.csr_array((X.data, indices, X.indptr), shape=shape), y, None, place=source.place)
+    rows = sp.csr_array((X.data, indices, X.indptr), shape=shape)
+    limit = limits.expanded(source.size)
+    return checked(source.name, rows, y, None, place=source.place, limit=limit)
 
 
 def _place_of(source: Source, X: Any, entries: np.ndarray) -> str:

@@ -1,33 +1,64 @@
-"""MATLAB's .mat up to version 7: rows under X or A, labels under y or labels."""
+"""MATLAB's .mat up to version 7: rows under X or A, labels under y or labels.
 
-from typing import Any
+SciPy's reader trusts a file and can bring the process down with a damaged one, so it runs in a process of its own.
+"""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 from ..errors import InputError, UnsupportedError
+from . import limits
+from .archive import Archive
+from .matlab_child import DAMAGED, NEWER, NO_ROWS
+from .numpy_archive import sparse
 from .source import Source
 from .table import Table, checked
+
+_CHILD = Path(__file__).with_name("matlab_child.py")
 
 
 def read(source: Source, n_features: int | None, target: int | str | None) -> Table:
     """The whole file."""
-    import scipy.io
-
-    try:
-        variables = scipy.io.loadmat(source.binary())
-    except NotImplementedError:
+    content = source.content()
+    allowed = limits.expanded(source.size)
+    answer = _asked(source.name, content, allowed)
+    told = answer.stderr.decode("utf-8", "replace").strip()
+    if answer.returncode == NEWER:
         raise UnsupportedError(
             f"{source.name} is a .mat file of version 7.3, which is HDF5. Save it in MATLAB with the option -v7."
-        ) from None
-    # SciPy's reader fails in many ways on what is not a .mat file, and each of them means just that.
-    except Exception as error:
-        raise InputError(f"{source.name} is no .mat file or is damaged ({error}). Write it anew.") from None
-    X, y = _first(variables, "X", "A"), _first(variables, "y", "labels")
-    if X is None:
-        names = ", ".join(name for name in variables if not name.startswith("__"))
-        raise InputError(
-            f"{source.name} holds {names or 'nothing'}, but neither X nor A. Save the rows as X, one each."
         )
-    return checked(source.name, X, y, n_features)
+    if answer.returncode == NO_ROWS:
+        raise InputError(f"{source.name} holds {told or 'nothing'}, but neither X nor A. Save the rows as X, one each.")
+    if answer.returncode != 0:
+        reason = told if answer.returncode == DAMAGED else "reading it crashed"
+        raise InputError(f"{source.name} is no .mat file or is damaged ({reason}). Write it anew.")
+    with Archive(io.BytesIO(answer.stdout)) as archive:
+        X = archive.array("X") if "X" in archive.arrays else sparse(archive)
+        y = archive.array("y") if "y" in archive.arrays else None
+    return checked(source.name, X, y, n_features, limit=allowed)
 
 
-def _first(variables: dict[str, Any], *names: str) -> Any:
-    return next((variables[name] for name in names if name in variables), None)
+def _asked(name: str, content: bytes, allowed: int) -> "subprocess.CompletedProcess[bytes]":
+    """What the child says, which finds its libraries where this process does and computes nothing."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+    try:
+        return subprocess.run(
+            [sys.executable or "python3", "-P", str(_CHILD), str(allowed)],
+            input=content,
+            capture_output=True,
+            env=environment,
+            check=False,
+        )
+    except OSError as error:
+        raise UnsupportedError(
+            f"{name} is a .mat file, which is read in a process of its own, and none could be started "
+            f"({error.strerror}). Convert it to .npz."
+        ) from None

@@ -1,37 +1,59 @@
 """NumPy's .npz: a sparse matrix as SciPy saves it, or an array X; labels under y."""
 
-import zipfile
-import zlib
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from . import limits
+from .archive import Archive
 from .source import Source
 from .table import Table, checked
 
 
 def read(source: Source, n_features: int | None, target: int | str | None) -> Table:
     """The whole archive."""
-    file = source.binary()
-    X: Any = None
     try:
-        with np.load(file, allow_pickle=False) as archive:
-            names = archive.files
-            y = archive["y"] if "y" in names else None
-            if "X" in names:
-                X = archive["X"]
-        if "format" in names and X is None:
-            file.seek(0)
-            X = sp.load_npz(file)
-    except (ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(
-            f"{source.name} is damaged or holds objects instead of numbers ({error}). Write it anew with numpy.savez."
-        ) from None
+        with Archive(source.binary()) as archive:
+            names = archive.arrays
+            y = archive.array("y") if "y" in names else None
+            X = archive.array("X") if "X" in names else sparse(archive) if "format" in names else None
+    except InputError as error:
+        raise InputError(f"{source.name} is damaged or cannot be used: {_sentence(error)}") from None
     if X is None:
         raise InputError(
-            f"{source.name} holds {', '.join(names)}, but neither an array X nor a sparse matrix. "
+            f"{source.name} holds {', '.join(names) or 'nothing'}, but neither an array X nor a sparse matrix. "
             "Save it with numpy.savez(path, X=X, y=y)."
         )
-    return checked(source.name, X, y, n_features)
+    return checked(source.name, X, y, n_features, limit=limits.expanded(source.size))
+
+
+def sparse(archive: Archive) -> Any:
+    """The matrix that scipy.sparse.save_npz wrote, not converted and not yet made sure of."""
+    name = np.atleast_1d(archive.array("format"))[0]
+    format = name.decode("ascii", "replace") if isinstance(name, bytes) else str(name)
+    shape = archive.array("shape")
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape.min() < 0:
+        raise InputError("the shape of the sparse matrix is no pair of sizes")
+    size = int(shape[0]), int(shape[1])
+    try:
+        if format in ("csr", "csc", "bsr"):
+            parts = tuple(archive.array(part) for part in ("data", "indices", "indptr"))
+            made = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[format]
+            return made(parts, shape=size)
+        if format == "coo":
+            places = archive.array("row"), archive.array("col")
+            return sp.coo_array((archive.array("data"), places), shape=size)
+        if format == "dia":
+            return sp.dia_array((archive.array("data"), archive.array("offsets")), shape=size)
+    # Each of SciPy's constructors has its own complaints about arrays that do not fit together.
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise InputError(f"the arrays of the sparse matrix do not fit together ({error})") from None
+    raise InputError(f"the format of the sparse matrix is {format!r}, which is unknown")
+
+
+def _sentence(error: InputError) -> str:
+    """The complaint with what to do, if it does not tell that itself."""
+    told = str(error)
+    return told if told.endswith(".") else f"{told}. Write it anew with numpy.savez."

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, UnsupportedError
+from . import limits
 from .source import Source
 from .table import Table, checked, labels, target_column
 
@@ -19,9 +20,17 @@ def read(source: Source, n_features: int | None, target: int | str | None) -> Ta
             f"{source.name} is a Parquet file and pyarrow is not installed. Run: pip install 'spdpeg[files]'."
         ) from None
     try:
-        table = pq.read_table(pa.PythonFile(source.binary(), mode="r"))
-    except (pa.ArrowException, OSError) as error:
+        file = pq.ParquetFile(pa.PythonFile(source.binary(), mode="r"))
+        allowed = limits.expanded(source.size)
+        claimed = 8 * file.metadata.num_rows * file.metadata.num_columns
+        table = file.read() if claimed <= allowed else None
+    # pyarrow's complaints are of many classes, and each of them means the same.
+    except InputError:
+        raise
+    except Exception as error:
         raise InputError(f"{source.name} is damaged ({error}). Write it anew.") from None
+    if table is None:
+        raise InputError(f"{source.name} cannot be read: {limits.refusal(claimed, allowed)}")
     names = table.column_names
     column = target_column(source.name, target, names, n_features)
     features = [k for k in range(len(names)) if k != column]

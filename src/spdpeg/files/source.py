@@ -7,6 +7,7 @@ import itertools
 import lzma
 import os
 import re
+import stat
 import sys
 import zlib
 from array import array
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from ..errors import InputError
+from . import limits
 
 _BUFFER = 1 << 16
 
@@ -25,8 +27,14 @@ _COMPRESSIONS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\
 _BINARY = {b"PK\x03\x04": "npz", b"PK\x05\x06": "npz", b"PAR1": "parquet", b"MATLAB ": "mat"}
 """Formats by the first bytes of a file."""
 
+_LONGEST_LINE = 1 << 30
+"""Bytes of a line; a file that is no table may have no line end at all."""
+
+_CARRIAGE_RETURNS = re.compile(rb"[^\n]*\r[^\n]*\Z")
+"""The beginning of a text whose lines end in carriage returns alone."""
+
 _LIBSVM_ROW = re.compile(rb"\s*[^\s,;]+\s+(qid:\d+\s+)?\d+:")
-_CLUTO_HEADER = re.compile(rb"\s*\d+[ \t]+\d+([ \t]+\d+)?[ \t]*\r?\n")
+_CLUTO_HEADER = re.compile(rb"\s*\d+[ \t]+\d+([ \t]+\d+)?[ \t]*[\r\n]")
 
 
 class Source:
@@ -45,12 +53,13 @@ class Source:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = None if path == "-" else Path(path)
-        self.name = "Standard input" if self.path is None else os.fspath(path)
+        self.path = _checked(path)
+        self.name = "Standard input" if self.path is None else str(path)
         self.numbers = array("q")
         self.last = b""
         self._line = 0
-        self._given_back: list[bytes] = []
+        self._length = 0
+        self._given_back: list[tuple[int, bytes]] = []
 
     def __enter__(self) -> Self:
         self._raw = _opened(self.path)
@@ -58,7 +67,9 @@ class Source:
             head = self._raw.peek(_BUFFER)
             undo = next((undo for magic, undo in _COMPRESSIONS.items() if head.startswith(magic)), None)
             self._file: Any = self._raw if undo is None else io.BufferedReader(undo(self._raw), _BUFFER)
+            self._compressed = undo is not None
             self._refuse_pages()
+            self._translated = _CARRIAGE_RETURNS.match(self._head()) is not None
         except BaseException:
             self.__exit__()
             raise
@@ -89,10 +100,24 @@ class Source:
             "Check the file; if it is right, name its format."
         )
 
+    @property
+    def size(self) -> int:
+        """Bytes that are stored; those read so far where that cannot be told, as of a pipe."""
+        try:
+            found = os.fstat(self._raw.fileno())
+            return found.st_size if stat.S_ISREG(found.st_mode) else self._length
+        except (OSError, AttributeError):
+            return self._length
+
     def content(self) -> bytes:
-        """All of it."""
+        """All of it, refused if decompression makes more of it than is allowed."""
+        most = limits.expanded(self.size) if self._compressed else -1
         with self._undamaged():
-            return bytes(self._file.read())
+            found = bytes(self._file.read(most + 1 if self._compressed else -1))
+        if self._compressed and len(found) > most:
+            raise InputError(f"{self.name} is compressed, and {limits.refusal(2 * most, most)}")
+        self._length = len(found)
+        return found
 
     def binary(self) -> IO[bytes]:
         """A file in which one can jump."""
@@ -103,27 +128,45 @@ class Source:
         """The next `limit` lines that hold anything; a line that begins with `comment` does not."""
         self.numbers = array("q")
         with self._undamaged():
-            for line in itertools.islice(self._lines(comment), limit):
-                self.numbers.append(self._line)
+            for number, line in itertools.islice(self._lines(comment), limit):
+                self.numbers.append(number)
                 self.last = line
                 yield line
 
-    def give_back(self) -> None:
-        """Let `rows` begin with the line that it gave last."""
-        self._given_back.append(self.last)
+    def give_back(self, number: int, line: bytes) -> None:
+        """Let `rows` begin with a line that it gave, and its number; the last that is given back comes first."""
+        self._given_back.append((number, line))
 
     def place(self, row: int) -> str:
         """Where a row stands that `rows` gave, counted from 0; -1 is the last one."""
         return f"line {self.numbers[row]}"
 
-    def _lines(self, comment: bytes) -> Iterator[bytes]:
+    def _lines(self, comment: bytes) -> Iterator[tuple[int, bytes]]:
         while self._given_back:
             yield self._given_back.pop()
-        for line in self._file:
+        for line in self._carriage_returns() if self._translated else iter(self._next_line, b""):
             self._line += 1
             content = line.lstrip()
             if content and not (comment and content.startswith(comment)):
-                yield line
+                yield self._line, line
+
+    def _next_line(self) -> bytes:
+        line: bytes = self._file.readline(_LONGEST_LINE)
+        if len(line) == _LONGEST_LINE:
+            raise InputError(
+                f"{self.name}, line {self._line + 1}: more than {_LONGEST_LINE >> 20} MiB without a line end. "
+                "Check that it is a table."
+            )
+        return line
+
+    def _carriage_returns(self) -> Iterator[bytes]:
+        """The lines of a file in which carriage returns end them, as on the first Macintosh."""
+        rest = b""
+        while part := self._file.read(_BUFFER):
+            *whole, rest = (rest + part).split(b"\r")
+            yield from (line + b"\n" for line in whole)
+        if rest:
+            yield rest
 
     def _head(self) -> bytes:
         with self._undamaged():
@@ -147,6 +190,15 @@ class Source:
             raise InputError(
                 f"{self.name} is truncated or damaged after line {self._line} ({error}). Copy or download it again."
             ) from None
+
+
+def _checked(path: Any) -> Path | None:
+    """The path, None for standard input."""
+    if isinstance(path, str) and path == "-":
+        return None
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path):
+        raise InputError(f"The path is {path!r}. Give the name of a file, or - for standard input.")
+    return Path(os.fsdecode(path))
 
 
 def _opened(path: Path | None) -> Any:

@@ -1,5 +1,6 @@
 """What a data file holds."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -7,6 +8,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from ..sparse import first_not_finite, sound
+from . import limits
+
+_ENTRY = 8
+"""Bytes of a number."""
+
+_EXACT = 2.0**53
+"""From here on float64 does not hold all whole numbers."""
+
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*")
+
+_MISSING = ("", "nan", "+nan", "-nan", "na", "n/a", "<na>", "null", "?")
+"""Labels that stand for none, beside others that are text."""
 
 
 class Table(tuple[Any, np.ndarray | None]):
@@ -45,20 +59,27 @@ def checked(
     n_features: int | None,
     names: list[str] | None = None,
     place: Callable[[int], str] = "row {}".format,
+    limit: int | None = None,
 ) -> Table:
-    """The table of file `name`, refused if a number is missing or sizes do not fit; `place` tells where a row is."""
-    X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    """The table of file `name`, refused if a number is missing or sizes do not fit.
+
+    `place` tells where a row is; `limit` is the number of bytes that a vector as long as a side of X may take.
+    """
+    X = sound(X, f"X of {name}") if sp.issparse(X) else np.asarray(X)
     if X.dtype.kind not in "biuf":
         raise InputError(f"{name} has an X of type {X.dtype}. It must hold real numbers.")
-    X = X.astype(np.float64, copy=False)
     if X.ndim != 2 or 0 in X.shape:
         raise InputError(f"{name} has an X of shape {X.shape}. At least one row and one column are needed.")
+    longest = _ENTRY * max(X.shape)
+    if limit is not None and longest > limit:
+        raise InputError(f"{name} claims an X of shape {X.shape}: {limits.refusal(longest, limit)}")
+    X = (sp.csr_array(X) if sp.issparse(X) else X).astype(np.float64, copy=False)
     if n_features is not None and X.shape[1] != n_features:
         raise InputError(
             f"{name} has {X.shape[1]} columns beside the labels where {n_features} are expected. "
             "Check that it belongs to the same data."
         )
-    row = _first_not_finite(X)
+    row = first_not_finite(X)
     if row is not None:
         raise InputError(f"{name} has a NaN or infinite entry in {place(row)}. Impute it or drop the row.")
     if y is None:
@@ -67,20 +88,51 @@ def checked(
     if y.size != X.shape[0]:
         hint = " Transpose X." if y.size == X.shape[1] else " Each row needs one label."
         raise InputError(f"{name} has {X.shape[0]} rows and {y.size} labels.{hint}")
-    if y.dtype.kind in "biuf":
+    return Table(X, _checked_labels(name, y, place), names)
+
+
+def _checked_labels(name: str, y: np.ndarray, place: Callable[[int], str]) -> np.ndarray:
+    """Labels as float64 numbers or as text, refused where one is missing or two would become one."""
+    if y.dtype.kind in "iu":
+        numbers = y.astype(np.float64)
+        if np.abs(numbers).max() >= _EXACT and np.unique(numbers).size != np.unique(y).size:
+            raise InputError(
+                f"{name} has whole numbers beyond 2^53 as labels, which float64 does not tell apart. "
+                "Number the classes anew or write them as text."
+            )
+        return numbers
+    if y.dtype.kind in "bf":
         y = y.astype(np.float64, copy=False)
-        if not np.isfinite(y).all():
-            bad = place(int(np.argmin(np.isfinite(y))))
-            raise InputError(f"{name} has a label that is NaN or infinite in {bad}. Repair it or drop the row.")
-    return Table(X, y, names)
+        bad = np.isfinite(y)
+        if not bad.all():
+            where = place(int(np.argmin(bad)))
+            raise InputError(f"{name} has a label that is NaN or infinite in {where}. Repair it or drop the row.")
+        return y
+    if y.dtype.kind not in "US":
+        raise InputError(f"{name} has labels of type {y.dtype}. They must be real numbers or text.")
+    texts = np.char.decode(y, "utf-8", "replace") if y.dtype.kind == "S" else y
+    missing = np.isin(np.char.lower(np.char.strip(texts)), _MISSING)
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise InputError(f"{name} has the label {str(texts[row])!r} in {place(row)}: it is missing. Drop the row.")
+    return texts
 
 
 def labels(texts: Sequence[str]) -> np.ndarray:
-    """Numbers if all of them are, text otherwise."""
+    """Numbers if all of them are and stay apart as such, text otherwise."""
     try:
-        return np.array(texts, dtype=np.float64)
+        # Python reads 1_000 as a number; no file means that.
+        if any("_" in text for text in texts):
+            raise ValueError
+        numbers = np.array(texts, dtype=np.float64)
     except ValueError:
         return np.array(texts, dtype=str)
+    large = np.abs(numbers) >= _EXACT
+    if large.any() and all(_WHOLE.fullmatch(text) for text in texts):
+        whole = {int(text) for text in texts}
+        if len(whole) != np.unique(numbers).size:
+            return np.array(texts, dtype=str)
+    return numbers
 
 
 def target_column(name: str, target: int | str | None, columns: list[str], n_features: int | None) -> int | None:
@@ -95,19 +147,3 @@ def target_column(name: str, target: int | str | None, columns: list[str], n_fea
     if not -width <= target < width:
         raise InputError(f"target is {target} and {name} has {width} columns. Give a position among them.")
     return target % width
-
-
-def _first_not_finite(X: Any) -> int | None:
-    """Number of the first row with an entry that is NaN or infinite."""
-    values = X.data if sp.issparse(X) else X
-    # A sum is finite only if its terms are, and costs no array of flags; overflow alone is caught below.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return None
-    finite = np.isfinite(values)
-    if finite.all():
-        return None
-    first = int(np.argmin(finite.reshape(-1)))
-    if sp.issparse(X):
-        return int(np.searchsorted(X.indptr, first, side="right")) - 1
-    return first // X.shape[1]

@@ -2,15 +2,15 @@
 
 import hashlib
 import json
-import os
-import tempfile
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from ..errors import InputError
+from ..files.archive import Archive
+from ..files.replacing import replacing
 
 _FORMAT = 1
 
@@ -27,20 +27,14 @@ def key(X: Any, shares: np.ndarray, parameters: dict[str, Any]) -> str:
 def load(path: Path) -> dict[str, np.ndarray] | None:
     """The arrays in the file; None if there is none or it is damaged."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile):
+        with path.open("rb") as file, Archive(file) as archive:
+            return {name: archive.array(name) for name in archive.arrays}
+    except (OSError, InputError):
         return None
 
 
 def save(path: Path, arrays: dict[str, np.ndarray]) -> None:
     """Write the arrays; the file appears when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replacing(path) as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]

@@ -7,6 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from ..parameters import vector
+from ..sparse import sound
 
 _BLOCK_ENTRIES = 2**20
 """Entries of a block of S: 8 MiB, about what a processor's cache holds."""
@@ -124,13 +126,17 @@ class Pairs(NamedTuple):
 
 def as_columns(X: Any) -> Any:
     """X as finite float64 numbers, sparse by columns or dense; refused if it is no table of two rows or more."""
-    matrix: Any = X if sp.issparse(X) else np.asarray(X)
+    try:
+        matrix: Any = X if sp.issparse(X) else np.asarray(X)
+    # What a foreign object's __array__ raises is up to it.
+    except Exception as error:
+        raise InputError(f"X is a {type(X).__name__} that is no table of numbers ({error}). Rebuild it.") from None
     if matrix.ndim != 2 or matrix.shape[0] < 2 or matrix.shape[1] < 1:
         raise InputError(f"X has shape {matrix.shape}. At least two rows and one column are needed to relate columns.")
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"X has entries of type {matrix.dtype}. They must be real numbers.")
     if sp.issparse(X):
-        matrix = sp.csc_array(X, dtype=np.float64)
+        matrix = sp.csc_array(sound(X), dtype=np.float64)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
@@ -145,9 +151,9 @@ def as_shares(sample_weight: Any, n_samples: int) -> np.ndarray:
     """Weights of the rows, made to sum to 1; equal ones for None."""
     if sample_weight is None:
         return np.full(n_samples, 1.0 / n_samples)
-    weights = np.asarray(sample_weight, dtype=float)
-    if weights.shape != (n_samples,):
-        raise InputError(f"sample_weight has shape {weights.shape}. Give one number for each of {n_samples} rows.")
-    if not (np.all(np.isfinite(weights)) and np.all(weights >= 0.0) and weights.sum() > 0.0):
-        raise InputError("sample_weight holds a negative or infinite entry, NaN, or only zeros. Repair it.")
+    weights = vector("sample_weight", sample_weight, n_samples)
+    if np.any(weights < 0.0) or not np.any(weights):
+        raise InputError("sample_weight holds a negative entry or only zeros. Repair it.")
+    # Numbers of size 1 have a sum that neither overflows nor vanishes.
+    weights /= weights.max()
     return weights / weights.sum()

@@ -8,6 +8,8 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..operators import GraphDifference, Matrix, Operator
+from ..parameters import as_number
+from ..sparse import sound
 
 FORMS = ("difference", "signed")
 
@@ -63,8 +65,8 @@ class SparsePrecision:
         """
         if form not in FORMS:
             raise InputError(f"form is {form!r}. Choose one of {', '.join(FORMS)}.")
-        if not threshold >= 0.0:
-            raise InputError(f"threshold is {threshold}. It must be a number of at least 0.")
+        if not as_number(threshold) >= 0.0:
+            raise InputError(f"threshold is {threshold!r}. It must be a number of at least 0.")
         pairs, d = self._edges(threshold), self.precision.shape[0]
         if form == "difference":
             return GraphDifference(pairs, n_nodes=d)
@@ -85,10 +87,12 @@ class SparsePrecision:
         return plain | {"data": T.data, "indices": T.indices, "indptr": T.indptr}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, Any]) -> "SparsePrecision":
-        """The object that `arrays` came from."""
-        plain = dict(arrays)
-        d = plain["indptr"].size - 1
-        T = sp.csr_array((plain.pop("data"), plain.pop("indices"), plain.pop("indptr")), shape=(d, d))
-        T.check_format(full_check=True)
-        return cls(T, float(plain.pop("weight")), float(plain.pop("objective")), **plain)
+    def from_arrays(cls, arrays: dict[str, Any] | None, n_columns: int) -> "SparsePrecision | None":
+        """The object that `arrays` came from; None if there are none or they are not those of a graph of that size."""
+        try:
+            plain = dict(arrays or {})
+            parts = plain.pop("data"), plain.pop("indices"), plain.pop("indptr")
+            T = sound(sp.csr_array(parts, shape=(n_columns, n_columns)))
+            return cls(T, float(plain.pop("weight")), float(plain.pop("objective")), **plain)
+        except (KeyError, TypeError, ValueError):
+            return None

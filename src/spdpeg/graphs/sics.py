@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import CacheWarning, InputError
+from ..parameters import as_number, whole_number
 from . import admm, cache
 from .components import least_weight, split
 from .covariance import Covariance, Pairs
@@ -90,9 +91,9 @@ def sics(
         return _select(S, **parameters)
     key = cache.key(S.X, S.shares, parameters | {"standardize": bool(standardize)})
     path = Path(cache_dir) / f"sics-{key}.npz"
-    arrays = cache.load(path)
-    if arrays is not None:
-        return SparsePrecision.from_arrays(arrays)
+    kept = SparsePrecision.from_arrays(cache.load(path), S.n_columns)
+    if kept is not None:
+        return kept
     graph = _select(S, **parameters)
     try:
         cache.save(path, graph.arrays())
@@ -177,8 +178,7 @@ def _warn(sizes: np.ndarray, gaps: np.ndarray, tol: float, max_iterations: int) 
 
 def _check(weight: float | None, max_nodes: int, tol: float, max_iterations: int) -> None:
     for name, value in {"weight": weight, "tol": tol}.items():
-        if value is not None and not (np.isfinite(value) and value > 0):
-            raise InputError(f"{name} is {value}. It must be a positive number.")
+        if value is not None and not 0 < as_number(value) < np.inf:
+            raise InputError(f"{name} is {value!r}. It must be a positive number.")
     for name, count in {"max_nodes": max_nodes, "max_iterations": max_iterations}.items():
-        if int(count) != count or count < 1:
-            raise InputError(f"{name} is {count}. It must be a whole number of at least 1.")
+        whole_number(name, count, least=1)

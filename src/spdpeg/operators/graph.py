@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import as_ints, as_reals
+from ..sparse import sound
 from .base import Operator, factors_of
 
 
@@ -46,7 +47,12 @@ class GraphDifference(Operator):
 
         Edges are in the order of the rows. The diagonal is left out, since x_i - x_i is 0.
         """
-        matrix = sp.csr_array(adjacency)
+        try:
+            matrix = sp.csr_array(sound(adjacency, "The adjacency matrix"))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"The adjacency matrix is no table of numbers ({error}). Rebuild it.") from None
+        if matrix.dtype.kind not in "biuf":
+            raise InputError(f"The adjacency matrix has entries of type {matrix.dtype}. They must be real numbers.")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InputError(
                 f"The adjacency matrix has shape {matrix.shape}. It must have one row and column per node."

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import as_ints, as_reals
+from ..sparse import sound
 from .base import Operator
 from .spectrum import eigenvalue_bound
 
@@ -25,16 +26,12 @@ class Matrix(Operator):
 
     @cached_property
     def _csr(self) -> sp.csr_array:
-        F = self.F if sp.issparse(self.F) else _array(self.F)
+        F = sound(self.F, "F") if sp.issparse(self.F) else _array(self.F)
         if F.ndim != 2:
             raise InputError(f"F has {F.ndim} dimension(s). A matrix has two: rows of Fx by coordinates of x.")
         if F.dtype.kind not in "biuf":
             raise InputError(f"F has entries of type {F.dtype}. They must be real numbers.")
         csr = sp.csr_array(F, dtype=np.float64)
-        try:
-            csr.check_format(full_check=True)
-        except ValueError as error:
-            raise InputError(f"F is a damaged sparse matrix ({error}). Rebuild it.") from None
         if not csr.has_canonical_format:
             csr = csr.copy()
             csr.sum_duplicates()
@@ -115,5 +112,6 @@ def as_operator(F: Any) -> Operator:
 def _array(F: Any) -> np.ndarray:
     try:
         return np.asarray(F)
-    except ValueError as error:
+    # What a foreign object's __array__ raises is up to it.
+    except Exception as error:
         raise InputError(f"F is no matrix ({error}). Its rows must have the same length.") from None

@@ -38,14 +38,18 @@ def write(results: Results, found: list[Standing], claims: list[Claim], path: Pa
         "style": (assets / "page.css").read_text(encoding="utf-8"),
         "plotly": get_plotlyjs(),
         "script": (assets / "page.js").read_text(encoding="utf-8"),
-        # A string in the data could otherwise end the script element that holds it.
-        "data": json.dumps(_content(results, found, claims), separators=(",", ":")).replace("</", "<\\/"),
+        "data": _embedded(_content(results, found, claims)),
     }
     page = (assets / "page.html").read_text(encoding="utf-8")
     for name, text in parts.items():
         page = page.replace(f"<!-- {name} -->", text)
     with replacing(path) as file:
         file.write(page.encode())
+
+
+def _embedded(content: Any) -> str:
+    """JSON for a script element, which a `<` in a name could end or turn into a comment."""
+    return json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _content(results: Results, found: list[Standing], claims: list[Claim]) -> dict[str, Any]:
