@@ -101,7 +101,7 @@ def test_n_features_widens_libsvm_text(tmp_path):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 def test_csv_with_a_header(delimiter, ending, tmp_path):
     text = ("a,b,c,d,e,label\n" + CSV).replace(",", delimiter).replace("\n", ending)
     table = files.read(written(tmp_path / "data.csv", b"\xef\xbb\xbf" + text.encode()))
@@ -139,6 +139,39 @@ def test_text_labels_do_not_make_a_header(tmp_path):
     table = files.read(written(tmp_path / "data.csv", "1,2,yes\n3,4,no\n"))
     assert table.names is None
     assert table.y.tolist() == ["yes", "no"]
+
+
+@pytest.mark.parametrize("rows", [7, None])
+@pytest.mark.parametrize("text", [LIBSVM, CSV], ids=["libsvm", "csv"])
+def test_lines_may_end_in_carriage_returns(text, rows, tmp_path):
+    path = written(tmp_path / "data", text.replace("\n", "\r"))
+    chunks = [files.read(path)] if rows is None else list(files.stream(path, rows, n_features=5))
+    check((np.concatenate([dense(chunk.X) for chunk in chunks]), np.concatenate([chunk.y for chunk in chunks])))
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "labels"),
+    [
+        ("1990,2000,price\n1,2,3.5\n4,5,6\n", ["1990", "2000"], [3.5, 6]),
+        ("400,410,420,kind\n0.1,0.2,0.3,rye\n0.2,0.5,0.1,oat\n", ["400", "410", "420"], ["rye", "oat"]),
+        ("1,2,3,rye\n4,5,6,oat\n", None, ["rye", "oat"]),
+        ("1,2,3,1\n0.5,0.5,0.5,0\n", ["1", "2", "3"], [0]),
+        ("3,2,1,1\n0.5,0.5,0.5,0\n", None, [1, 0]),
+        ("0.5,0.25,yes\n", None, ["yes"]),
+    ],
+)
+def test_numbers_as_names_of_columns(text, names, labels, tmp_path):
+    table = files.read(written(tmp_path / "data.csv", text))
+    assert table.names == names
+    assert table.y.tolist() == labels
+    assert next(files.stream(tmp_path / "data.csv", 1)).names == names
+
+
+def test_large_whole_labels_stay_apart(tmp_path):
+    table = files.read(written(tmp_path / "data.csv", f"1,{2**53}\n2,{2**53 + 1}\n"))
+    assert table.y.tolist() == [str(2**53), str(2**53 + 1)]
+    table = files.read(written(tmp_path / "data.csv", "1,1e20\n2,3e20\n"))
+    assert table.y.tolist() == [1e20, 3e20]
 
 
 @pytest.mark.parametrize("header", ["", "a,b,c,d,e\n"])

@@ -44,6 +44,9 @@ def refused(path, content, **options):
         ("1 99999999999999999999:2", "an index is negative or too large"),
         ("1 qid:1 a:2", "'a:2' is not index:value"),
         ("1,2 1:1", "the label '1,2' is not a number"),
+        ("1 1:1_000", "'1:1_000' is not index:value"),
+        ("1_0 1:1", "the label '1_0' is not a number"),
+        (f"{2**53 + 1} 1:1", "is a whole number that float64 does not hold exactly"),
         ("1 1:nan", "NaN or infinite entry in line 1001"),
         ("1 2:-inf", "NaN or infinite entry in line 1001"),
         ("nan 1:1", "a label that is NaN or infinite in line 1001"),
@@ -76,6 +79,8 @@ def test_libsvm_cut_in_the_middle_of_a_line(tmp_path):
         ("1,1e999,3,1", "NaN or infinite entry in line 1001"),
         ("1,2,3,nan", "a label that is NaN or infinite in line 1001"),
         ("1,\udcff,3,1", "not UTF-8"),
+        ("1,1_000,3,1", "column 2 holds '1_000' where a number is expected"),
+        ("1,2\r1,3,1", "this is no line of a table (new-line character seen in unquoted field)"),
     ],
 )
 def test_malformed_csv_line(line, complaint, tmp_path):
@@ -83,6 +88,18 @@ def test_malformed_csv_line(line, complaint, tmp_path):
     message = refused(tmp_path / "data.csv", text)
     assert complaint in message
     assert "line 1001" in message
+
+
+@pytest.mark.parametrize("label", ["nan", "NaN", "NA", "?", "null"])
+def test_a_missing_label_is_no_class(label, tmp_path):
+    good = GOOD_CSV.replace(",1\n", ",yes\n").replace(",-1\n", ",no\n")
+    message = refused(tmp_path / "data.csv", good + f"1,2,3,{label}\n")
+    assert f"has the label {label!r} in line 1001: it is missing" in message
+
+
+def test_a_line_of_quotes(tmp_path):
+    assert "line 1001" in refused(tmp_path / "data.csv", GOOD_CSV + '1,"2,3,1\n')
+    assert "line 1" in refused(tmp_path / "data.csv", "a,b,c\r,label\n" + GOOD_CSV)
 
 
 def test_a_column_is_called_by_its_name(tmp_path):
@@ -269,6 +286,58 @@ def test_parquet_with_text_or_missing_values(tmp_path):
         files.read(path)
 
 
+def test_parquet_complaints_are_of_one_line(tmp_path):
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"a": [1.0, 2.0], "label": [1.0, 0.0]}), path)
+    content, complaints = path.read_bytes(), []
+    for place in range(4, len(content) - 8, 7):
+        changed = bytearray(content)
+        changed[place] ^= 0xFF
+        path.write_bytes(changed)
+        complaints += _complaint(path)
+    assert len(complaints) > 10
+    assert not any("\n" in complaint for complaint in complaints)
+
+
+def _complaint(path):
+    try:
+        files.read(path)
+    except (InputError, UnsupportedError) as error:
+        return [str(error)]
+    return []
+
+
+def test_parquet_may_not_fill_the_memory(tmp_path):
+    pq.write_table(
+        pa.table({"a": np.zeros(40_000_000, dtype=np.int8), "label": np.zeros(40_000_000, np.int8)}),
+        tmp_path / "data.parquet",
+    )
+    with pytest.raises(InputError, match="SPDPEG_MAX_EXPANDED"):
+        files.read(tmp_path / "data.parquet")
+
+
+@pytest.mark.parametrize("labels", [np.array([2**53, 2**53 + 1]), np.array([1j, 2]), np.array([b"nan", b"x"])])
+def test_labels_that_cannot_be(labels, tmp_path):
+    np.savez(tmp_path / "data.npz", X=np.eye(2), y=labels)
+    with pytest.raises(InputError, match="label"):
+        files.read(tmp_path / "data.npz")
+
+
+@pytest.mark.parametrize("path", [3, None, b"data", "a\0b", 2.5])
+def test_paths_that_are_none(path):
+    with pytest.raises((InputError, FileNotFoundError)):
+        files.read(path)
+
+
+@pytest.mark.parametrize(
+    "options", [{"n_features": "3"}, {"n_features": 2.5}, {"format": 3}, {"format": ["csv"]}, {"target": 1.5}]
+)
+def test_options_of_other_types(options, tmp_path):
+    (tmp_path / "data.csv").write_text(GOOD_CSV)
+    with pytest.raises(InputError):
+        files.read(tmp_path / "data.csv", **options)
+
+
 def test_matlab_without_rows(tmp_path):
     scipy.io.savemat(tmp_path / "data.mat", {"Z": np.eye(2)})
     with pytest.raises(InputError, match="holds Z, but neither X nor A"):
@@ -285,10 +354,17 @@ def test_matlab_without_rows(tmp_path):
         ("2 4 2\n1 1\n1 x\n", "line 3: not all entries are numbers"),
         ("2 2\n1 1\n1\n", "line 3: 1 numbers where the first line says 2"),
         ("1 1\nnan\n", "NaN or infinite entry in line 2"),
+        ("0 4 0\n", "line 1: '0 4 0'. A CLUTO matrix begins with"),
+        ("2 4.5 1\n1 1\n\n", "all whole numbers"),
+        ("1e30 4 1\n1 1\n", "all whole numbers"),
+        ("-2 4 1\n1 1\n", "all whole numbers"),
+        ("1 4 1 1\n1 1\n", "all whole numbers"),
+        ("1 4 1\n1 1\n2 1\n", "has more rows than the 1 that its first line says"),
+        ("1 4 1\n1 1_0\n", "line 2: not all entries are numbers"),
     ],
 )
 def test_cluto(text, complaint, tmp_path):
     (tmp_path / "data.mat").write_text(text)
     with pytest.raises(InputError) as error:
-        files.read(tmp_path / "data.mat")
+        files.read(tmp_path / "data.mat", format="cluto")
     assert complaint in str(error.value)

@@ -5,10 +5,13 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 
+import numpy as np
 import pytest
 
-from spdpeg.files.replacing import replacing
+from spdpeg import State
+from spdpeg.files.replacing import replacing, sweep, unique
 
 
 def write_half(path, error):
@@ -81,3 +84,58 @@ def test_killed_while_writing_leaves_the_old_file(tmp_path):
     )
     assert subprocess.run([sys.executable, "-c", code, tmp_path / "file"]).returncode == -9
     assert (tmp_path / "file").read_bytes() == b"old"
+    # What the killed process left goes with the next file that is written there.
+    assert len(os.listdir(tmp_path)) == 2
+    with replacing(tmp_path / "other") as file:
+        file.write(b"new")
+    assert sorted(os.listdir(tmp_path)) == ["file", "other"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_permissions_of_a_file_that_is_there_are_kept(mode, tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / "file").chmod(mode)
+    with replacing(tmp_path / "file") as file:
+        parts = [path for path in tmp_path.iterdir() if path.suffix == ".part"]
+        assert [stat.S_IMODE(path.stat().st_mode) for path in parts] == [mode]
+        file.write(b"new")
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+def test_files_under_way_elsewhere_are_left_alone(tmp_path):
+    ours, theirs = unique(tmp_path / "a"), tmp_path / ".a.00000000-1-00000000.part"
+    for path in (ours, theirs, tmp_path / "users.part", tmp_path / ".notes.part"):
+        path.write_bytes(b"")
+    assert sweep(tmp_path) == []
+    assert len(os.listdir(tmp_path)) == 4
+
+
+def test_threads_may_write_to_one_path(tmp_path):
+    """Every save succeeds, and every load in between finds a whole state."""
+    errors = []
+
+    def work(number):
+        try:
+            for _ in range(20):
+                State("spdpeg", {}, number, vectors={"x": np.full(1000, float(number))}).save(tmp_path / "state")
+                loaded = State.load(tmp_path / "state")
+                assert np.all(loaded.vectors["x"] == loaded.seed)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert os.listdir(tmp_path) == ["state"]
+
+
+def test_states_are_brought_to_the_disk(tmp_path, monkeypatch):
+    synced = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda descriptor: (synced.append(descriptor), fsync(descriptor))[1])
+    State("spdpeg", {}, 0).save(tmp_path / "state")
+    assert len(synced) == 2, "the file and the name of it"

@@ -19,6 +19,7 @@ from ..operators import Identity, Operator, as_operator
 from ..penalties import Penalty
 from ..problem import Problem
 from ..result import uninterrupted
+from ..sparse import sound
 from .documentation import complete
 from .runs import Learner, Start
 
@@ -140,7 +141,7 @@ class Estimator(BaseEstimator):
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool, **checks: Any) -> tuple[Any, Any, Any]:
         """Design, labels and weights, rows of weight 0 dropped."""
-        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=_FLOATS, order="C", **checks)
+        X, y = validate_data(self, sound(X), y, reset=reset, accept_sparse="csr", dtype=_FLOATS, order="C", **checks)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -152,7 +153,7 @@ class Estimator(BaseEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         """Design times coefficients plus intercept."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
+        X = validate_data(self, sound(X), reset=False, accept_sparse="csr", dtype=_FLOATS)
         return np.asarray(self._design(X, False) @ self.coef_.T + self.intercept_)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -143,8 +143,9 @@ def _fields(source: Source, line: str, delimiter: str, number: int) -> list[str]
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=delimiter), [])]
     except csv.Error as error:
+        reason = str(error).partition(" - ")[0]
         raise InputError(
-            f"{source.name}, line {number}: this is no line of a table ({error}). Repair or drop the line."
+            f"{source.name}, line {number}: this is no line of a table ({reason}). Repair or drop the line."
         ) from None
 
 

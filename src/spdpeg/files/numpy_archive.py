@@ -39,18 +39,27 @@ def sparse(archive: Archive) -> Any:
     size = int(shape[0]), int(shape[1])
     try:
         if format in ("csr", "csc", "bsr"):
-            parts = tuple(archive.array(part) for part in ("data", "indices", "indptr"))
             made = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[format]
-            return made(parts, shape=size)
+            return made((archive.array("data"), _whole(archive, "indices"), _whole(archive, "indptr")), shape=size)
         if format == "coo":
-            places = archive.array("row"), archive.array("col")
+            places = _whole(archive, "row"), _whole(archive, "col")
             return sp.coo_array((archive.array("data"), places), shape=size)
         if format == "dia":
-            return sp.dia_array((archive.array("data"), archive.array("offsets")), shape=size)
+            return sp.dia_array((archive.array("data"), _whole(archive, "offsets")), shape=size)
+    except InputError:
+        raise
     # Each of SciPy's constructors has its own complaints about arrays that do not fit together.
     except (ValueError, TypeError, IndexError, OverflowError) as error:
         raise InputError(f"the arrays of the sparse matrix do not fit together ({error})") from None
     raise InputError(f"the format of the sparse matrix is {format!r}, which is unknown")
+
+
+def _whole(archive: Archive, name: str) -> np.ndarray:
+    """An array of indices, which SciPy would round if they were none."""
+    found = archive.array(name)
+    if found.dtype.kind not in "iu":
+        raise InputError(f"{name} of the sparse matrix holds {found.dtype} numbers, not whole ones")
+    return found
 
 
 def _sentence(error: InputError) -> str:

@@ -69,7 +69,8 @@ class Source:
             self._file: Any = self._raw if undo is None else io.BufferedReader(undo(self._raw), _BUFFER)
             self._compressed = undo is not None
             self._refuse_pages()
-            self._translated = _CARRIAGE_RETURNS.match(self._head()) is not None
+            old = _CARRIAGE_RETURNS.match(self._head()) is not None
+            self._texts = self._carriage_returns() if old else iter(self._next_line, b"")
         except BaseException:
             self.__exit__()
             raise
@@ -144,7 +145,7 @@ class Source:
     def _lines(self, comment: bytes) -> Iterator[tuple[int, bytes]]:
         while self._given_back:
             yield self._given_back.pop()
-        for line in self._carriage_returns() if self._translated else iter(self._next_line, b""):
+        for line in self._texts:
             self._line += 1
             content = line.lstrip()
             if content and not (comment and content.startswith(comment)):
