@@ -39,6 +39,15 @@ def plain_sum(
     return total
 
 
+@jit.scalar
+def difference_quotient(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+    """phi''(t, b) by central differences; ints = [address of phi']."""
+    derivative = Term(ints[0], reals, ints[1:])
+    h = 1e-6 * max(1.0, abs(t))
+    rise = call_scalar(derivative, t + h, b) - call_scalar(derivative, t - h, b)
+    return max(rise / (2.0 * h), 0.0)
+
+
 @jit.scalar_prox
 def implicit_prox(point: float, step: float, label: float, reals: np.ndarray, ints: np.ndarray) -> float:
     """The t with t + step * phi'(t) = point; ints = [address of phi', its own ints].

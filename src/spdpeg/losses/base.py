@@ -7,7 +7,7 @@ import numpy as np
 from ..kernels import jit
 from ..kernels.jit import Hook, Term, as_reals
 from ..kernels.rows import map_scalar, map_scalar_prox, sum_stretches
-from ..kernels.scalars import implicit_prox, plain_sum, sum_and_slopes
+from ..kernels.scalars import difference_quotient, implicit_prox, plain_sum, sum_and_slopes
 from ..parameters import Parameterized, positive
 
 
@@ -39,6 +39,10 @@ class Loss(Parameterized):
     kernel_conjugates: ClassVar[Hook | None] = None
     """`f(u, labels, weights, reals, ints, spare) -> float`: sum of w phi*; found from the conjugate otherwise."""
 
+    kernel_curvature: ClassVar[Hook | None] = None
+    """`f(t, b, reals, ints) -> float`: phi''; differences of the derivative otherwise. At a kink of phi' the larger of
+    the two one-sided values."""
+
     binary: ClassVar[bool] = False
     """Labels are two classes, seen by the hooks as -1 and +1."""
 
@@ -63,6 +67,13 @@ class Loss(Parameterized):
     def derivative_term(self) -> Term:
         """phi', as kernels take it."""
         return self.kernel_derivative.term(self.pack(), jit.NONE)
+
+    @property
+    def curvature_term(self) -> Term:
+        """phi'', as kernels take it."""
+        if self.kernel_curvature is not None:
+            return self.kernel_curvature.term(self.pack(), jit.NONE)
+        return difference_quotient.term(self.pack(), np.array([self.kernel_derivative.address]))
 
     @property
     def read_term(self) -> Term:
@@ -93,6 +104,10 @@ class Loss(Parameterized):
     def derivative(self, t: Any, b: Any) -> np.ndarray:
         """The derivative of phi(., b) at t, elementwise."""
         return self._map(self.derivative_term, t, b)
+
+    def second_derivative(self, t: Any, b: Any) -> np.ndarray:
+        """The second derivative of phi(., b) at t, elementwise."""
+        return self._map(self.curvature_term, t, b)
 
     def conjugate(self, u: Any, b: Any) -> np.ndarray:
         """sup over t of u t - phi(t, b), elementwise; infinite outside its domain."""

@@ -29,6 +29,11 @@ class SquaredHinge(Loss):
 
     @jit.scalar
     @staticmethod
+    def kernel_curvature(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return 1.0 if b * t <= 1.0 else 0.0
+
+    @jit.scalar
+    @staticmethod
     def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return u * (0.5 * u + b) if b * u <= 0.0 else np.inf
 
@@ -80,6 +85,11 @@ class SmoothedHinge(Loss):
     @staticmethod
     def kernel_derivative(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return -b * min(max((1.0 - b * t) / reals[0], 0.0), 1.0)
+
+    @jit.scalar
+    @staticmethod
+    def kernel_curvature(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return 1.0 / reals[0] if 0.0 <= 1.0 - b * t <= reals[0] else 0.0
 
     @jit.scalar
     @staticmethod

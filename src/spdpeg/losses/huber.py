@@ -48,6 +48,11 @@ class Huber(Loss):
 
     @jit.scalar
     @staticmethod
+    def kernel_curvature(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return 1.0 if abs(t - b) <= reals[0] else 0.0
+
+    @jit.scalar
+    @staticmethod
     def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return u * (0.5 * u + b) if abs(u) <= reals[0] else np.inf
 

@@ -41,6 +41,12 @@ class Logistic(Loss):
 
     @jit.scalar
     @staticmethod
+    def kernel_curvature(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        e = np.exp(-abs(t))
+        return e / ((1.0 + e) * (1.0 + e))
+
+    @jit.scalar
+    @staticmethod
     def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         p = -b * u
         if p < 0.0 or p > 1.0:

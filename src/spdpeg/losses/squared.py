@@ -32,6 +32,11 @@ class Squared(Loss):
 
     @jit.scalar
     @staticmethod
+    def kernel_curvature(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return 1.0
+
+    @jit.scalar
+    @staticmethod
     def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return u * (0.5 * u + b)
 

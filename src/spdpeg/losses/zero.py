@@ -27,6 +27,11 @@ class Zero(Loss):
 
     @jit.scalar
     @staticmethod
+    def kernel_curvature(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return 0.0
+
+    @jit.scalar
+    @staticmethod
     def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return 0.0 if u == 0.0 else np.inf
 

@@ -15,6 +15,9 @@ from .conic import ConicForm
 FEASIBLE = 1e-9
 """Relative slack within which a point counts as inside a set: a projection lands on the border only up to rounding."""
 
+_EDGE = 4.0 * np.finfo(float).eps
+"""Relative slack on the border of the domain of a conjugate: what scaling a point onto the border leaves."""
+
 
 class Packed(NamedTuple):
     """Numbers and integers that the hooks of a term read."""
@@ -63,9 +66,17 @@ class Penalty(Parameterized):
         """sup over v of <u, v> - r(v)."""
         raise NotImplementedError
 
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        """u, moved into the domain of r* where no scaling brings it there.
+
+        That is to 0 in directions in which r does not grow at all, and to the sign it must have where r grows one way
+        only. The difference is what a lower bound has to pay for.
+        """
+        return u
+
     def dual_scale(self, u: np.ndarray) -> float:
-        """The largest s <= 1 for which s u lies in the domain of r*, for a norm; 0 where none is known."""
-        return 0.0
+        """A scale s <= 1, the largest where known, for which s u lies in the domain of r*; 0 if there is none."""
+        return 1.0 if np.isfinite(self.conjugate(u)) else 0.0
 
     def pack(self, size: int) -> Packed:
         """Parameters for vectors of `size` entries; refuses parameters that do not fit."""
@@ -175,13 +186,19 @@ def weight_of(owner: Penalty, name: str, value: Any) -> np.ndarray:
 
 
 def in_dual_domain(u: Any, lower: Any, upper: Any) -> bool:
-    """Whether lower <= u <= upper up to rounding: relative to the interval, absolute where it is the single point 0.
+    """Whether lower <= u <= upper, up to the last digits of the interval's width: none where it is the single point 0.
 
-    An absolute slack elsewhere would call points feasible that exceed a small weight many times over.
+    An absolute slack would call points feasible that exceed a small weight many times over.
     """
-    width = np.asarray(upper) - np.asarray(lower)
-    slack = FEASIBLE * np.where(width > 0, width, 1.0)
+    slack = _EDGE * (np.asarray(upper) - np.asarray(lower))
     return bool(np.all((u >= lower - slack) & (u <= upper + slack)))
+
+
+def interval_scale(u: np.ndarray, lower: Any, upper: Any) -> float:
+    """The largest s <= 1 for which lower <= s u <= upper, entry by entry; the intervals contain 0."""
+    limits = np.where(u > 0.0, upper, np.negative(lower))
+    used = u != 0.0
+    return float(np.min(limits[used] / np.abs(u[used]), initial=1.0))
 
 
 def norm(v: np.ndarray) -> float:

@@ -34,15 +34,24 @@ class Box(Penalty):
         return all(bool(np.all((bound == 0.0) | np.isinf(bound))) for bound in bounds)
 
     def value(self, v: np.ndarray) -> float:
-        slack = FEASIBLE * (1.0 + np.abs(v))
+        bounds = np.abs([np.broadcast_to(self.lower, v.shape), np.broadcast_to(self.upper, v.shape)])
+        size = max(np.max(np.abs(v), initial=0.0), np.max(bounds, initial=0.0, where=np.isfinite(bounds)))
+        slack = FEASIBLE * size
         inside = np.all(v >= np.asarray(self.lower) - slack) and np.all(v <= np.asarray(self.upper) + slack)
         return 0.0 if inside else np.inf
 
     def conjugate(self, u: np.ndarray) -> float:
         bound = np.where(u > 0, self.upper, self.lower)
-        # Against an infinite bound u must be 0, which it is only up to rounding.
-        counts = (u != 0.0) & ~(np.isinf(bound) & (np.abs(u) <= FEASIBLE))
+        counts = u != 0.0
         return float(u[counts] @ bound[counts])
+
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        below = np.where(np.isinf(self.lower), 0.0, -np.inf)
+        above = np.where(np.isinf(self.upper), 0.0, np.inf)
+        return np.clip(u, below, above)
+
+    def free(self, size: int) -> np.ndarray:
+        return np.broadcast_to(np.isinf(self.lower) & np.isinf(self.upper), (size,))
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return self

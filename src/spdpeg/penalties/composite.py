@@ -12,12 +12,16 @@ from ..kernels.jit import Hook, Term
 from ..kernels.vectors import blockwise, blockwise_linear, in_turn, join
 from .balls import L1Ball, L2Ball
 from .base import Packed, Penalty
+from .box import Box
 from .conic import ConicForm, stack
 from .elastic_net import ElasticNet
 from .l1 import L1
 from .l2 import L2Squared
 from .linf import LInf
 from .zero import Zero
+
+_LONG_STEP = 1e14
+"""A prox with so long a step maximises <u, v> - r(v) up to rounding."""
 
 
 class SeparableSum(Penalty):
@@ -68,6 +72,9 @@ class SeparableSum(Penalty):
 
     def conjugate(self, u: np.ndarray) -> float:
         return sum(part.conjugate(block) for part, block in self._blocks(u))
+
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return np.concatenate([part.nearest_dual(block) for part, block in self._blocks(u)])
 
     def dual_scale(self, u: np.ndarray) -> float:
         return min(part.dual_scale(block) for part, block in self._blocks(u))
@@ -159,6 +166,22 @@ class Constrained(Penalty):
     def value(self, v: np.ndarray) -> float:
         return self.penalty.value(v) + self.domain.value(v)
 
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        if self.penalty.separable:
+            outside = np.where(self.penalty.free(u.size), u, 0.0)
+            return u - outside + self.domain.nearest_dual(outside)
+        return u
+
+    def dual_scale(self, u: np.ndarray) -> float:
+        if not (self.penalty.homogeneous and self.penalty.separable):
+            return super().dual_scale(u)
+        # What sticks out of the norm's own ball counts only where the set does not take it up.
+        outside = self.penalty.prox(u)
+        return self.penalty.dual_scale(np.where(self.domain.nearest_dual(outside) == outside, 0.0, u))
+
+    def free(self, size: int) -> np.ndarray:
+        return self.penalty.free(size) & self.domain.free(size)
+
     def conjugate(self, u: np.ndarray) -> float:
         if self.penalty.homogeneous and self.domain.value(np.zeros_like(u)) == 0.0:
             # The distance, in the gauge of the set, from u to the subgradients at 0; prox is what sticks out of them.
@@ -166,6 +189,8 @@ class Constrained(Penalty):
         if isinstance(self.penalty, L2Squared) and self.penalty.strong_convexity > 0.0:
             best = self.domain.prox(u / self.penalty.weight)
             return float(u @ best) - self.penalty.value(best)
+        if self.penalty.separable and isinstance(self.domain, Box):
+            return self._conjugate_on_box(u, self.domain)
         raise UnsupportedError(
             f"The conjugate of {self.penalty!r} on {self.domain!r} has no closed form here. "
             "Use a norm with a set around 0, or ridge, or leave the set out."
@@ -174,6 +199,20 @@ class Constrained(Penalty):
     def conic_form(self, size: int) -> ConicForm | None:
         form, domain = self.penalty.conic_form(size), self.domain.conic_form(size)
         return None if form is None or domain is None else form + domain
+
+    def _conjugate_on_box(self, u: np.ndarray, box: Box) -> float:
+        """An upper bound on it, less than rounding above.
+
+        The v in the box that minimises r(v) - <u, v> + |v|^2 / 2t is the projection of a prox, and for any other v the
+        last term is at most |largest v|^2 / 2t.
+        """
+        ends = np.abs([np.broadcast_to(box.lower, u.shape), np.broadcast_to(box.upper, u.shape)])
+        if not np.all(np.isfinite(ends)):
+            raise UnsupportedError(
+                f"The conjugate of {self.penalty!r} on {box!r} has no closed form here. Give the box two finite ends."
+            )
+        best = box.prox(self.penalty.prox(_LONG_STEP * u, _LONG_STEP))
+        return float(u @ best) - self.penalty.value(best) + float(np.sum(ends.max(axis=0) ** 2)) / (2.0 * _LONG_STEP)
 
     def pack(self, size: int) -> Packed:
         if not self.penalty.finite and np.isinf(self.value(self.domain.prox(self.penalty.prox(np.zeros(size))))):

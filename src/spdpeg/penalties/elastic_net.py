@@ -6,7 +6,7 @@ import numpy as np
 
 from ..kernels import jit
 from ..kernels.jit import inner
-from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
+from .base import Packed, Penalty, half_square, in_dual_domain, interval_scale, weights_of
 from .conic import ConicForm
 from .l1 import L1
 from .l2 import L2Squared
@@ -65,8 +65,12 @@ class ElasticNet(Penalty):
     def scaled(self, factors: np.ndarray) -> Penalty:
         return ElasticNet(factors * np.asarray(self.l1), factors * np.asarray(self.l2))
 
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return np.where((np.asarray(self.l1) == 0.0) & (np.asarray(self.l2) == 0.0), 0.0, u)
+
     def dual_scale(self, u: np.ndarray) -> float:
-        return L1(self.l1).dual_scale(u)
+        limit = np.where(np.asarray(self.l2) > 0.0, np.inf, self.l1)
+        return interval_scale(u, -limit, limit)
 
     def conic_form(self, size: int) -> ConicForm:
         return L1(self.l1).conic_form(size) + L2Squared(self.l2).conic_form(size)

@@ -8,11 +8,12 @@ import scipy.sparse as sp
 from ..kernels import chain, jit
 from ..kernels.chain import MEMORY, chain_prox
 from ..kernels.jit import as_reals
-from .base import FEASIBLE, Packed, Penalty, weight_of, weights_of
+from .base import Packed, Penalty, weight_of, weights_of
 from .conic import ConicForm, broken_lines
 from .l1 import L1
 
-_ROUNDING = 1e-12
+_ROUNDING = 4.0 * np.finfo(float).eps
+"""Relative error of sums along the chain."""
 
 
 class FusedL1(Penalty):
@@ -48,19 +49,21 @@ class FusedL1(Penalty):
 
     def conjugate(self, u: np.ndarray) -> float:
         l1, l2 = self._weights(u.size)
-        slack = 2.0 * FEASIBLE
-        # Without l1 the entries must add up to 0, and rounding is measured by what the edges carry.
-        l1 += slack * (l1 or float(np.max(l2, initial=0.0)) or 0.5)
-        return 0.0 if chain.dual_scale(as_reals(u), l1, as_reals(l2 * (1.0 + slack))) == 1.0 else np.inf
+        rounding = _ROUNDING * float(np.sum(np.abs(u)))
+        return 0.0 if chain.dual_scale(as_reals(u), l1 + rounding, as_reals(l2 + rounding)) == 1.0 else np.inf
+
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        """Without l1 the entries between two edges of weight 0 must add up to 0."""
+        l1, l2 = self._weights(u.size)
+        if l1 > 0.0:
+            return u
+        pieces = np.concatenate([[0], np.cumsum(l2 == 0.0)])
+        return u - (np.bincount(pieces, u) / np.bincount(pieces))[pieces]
 
     def dual_scale(self, u: np.ndarray) -> float:
         l1, l2 = self._weights(u.size)
         if l1 == 0.0:
-            # The entries must add up to 0, which they only do up to rounding.
-            total, size = float(np.sum(u)), float(np.sum(np.abs(u)))
-            if abs(total) > _ROUNDING * size:
-                return 0.0
-            u, l1 = u - total / u.size, np.finfo(float).eps * size
+            l1 = _ROUNDING * float(np.sum(np.abs(u)))  # what is left of their sums after `nearest_dual`
         return float(chain.dual_scale(as_reals(u), l1, as_reals(l2)))
 
     def conic_form(self, size: int) -> ConicForm:
@@ -68,6 +71,11 @@ class FusedL1(Penalty):
         edges = l2.size
         jumps = sp.diags_array([-np.ones(edges), np.ones(edges)], offsets=[0, 1], shape=(edges, size))
         return L1(l1).conic_form(size) + broken_lines(jumps, 0.0, l2, l2)
+
+    def free(self, size: int) -> np.ndarray:
+        l1, l2 = self._weights(size)
+        alone = np.concatenate([[True], l2 == 0.0]) & np.concatenate([l2 == 0.0, [True]])
+        return alone & (l1 == 0.0)
 
     def pack(self, size: int) -> Packed:
         """l1, one l2 per edge, and the working memory of the prox."""

@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import inner
-from .base import Packed, Penalty, in_dual_domain, weights_of
+from .base import Packed, Penalty, in_dual_domain, interval_scale, weights_of
 from .conic import ConicForm, norms
 
 _SAFE = 1e300
@@ -66,14 +66,20 @@ class GroupL2(Penalty):
 
     def conjugate(self, u: np.ndarray) -> float:
         norms = self._norms(u)
-        limits = np.append(np.broadcast_to(self.weight, (norms.size - 1,)), 0.0)
+        limits = self._limits(norms.size - 1)
         return 0.0 if in_dual_domain(norms, -limits, limits) else np.inf
+
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return np.where(self.free(u.size), 0.0, u)
 
     def dual_scale(self, u: np.ndarray) -> float:
         norms = self._norms(u)
-        limits = np.append(np.broadcast_to(self.weight, (norms.size - 1,)), 0.0)
-        used = norms > 0.0
-        return float(np.min(limits[used] / norms[used], initial=1.0))
+        limits = self._limits(norms.size - 1)
+        return interval_scale(norms, -limits, limits)
+
+    def free(self, size: int) -> np.ndarray:
+        labels, count = self._labels(size)
+        return self._limits(count)[labels] == 0.0
 
     def pack(self, size: int) -> Packed:
         labels, count = self._labels(size)
@@ -85,6 +91,10 @@ class GroupL2(Penalty):
         reals, ints = self.pack(size)
         starts, order = ints[: reals.size + 1], ints[reals.size + 1 :]
         return norms(np.split(order, starts[1:-1]), reals, size)
+
+    def _limits(self, count: int) -> np.ndarray:
+        """Weight of each group, and 0 for what belongs to none."""
+        return np.append(np.broadcast_to(np.asarray(self.weight, dtype=float), (count,)), 0.0)
 
     def _norms(self, v: np.ndarray) -> np.ndarray:
         labels, count = self._labels(v.size)

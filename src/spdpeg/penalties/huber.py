@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from ..kernels import jit
 from ..parameters import positive
-from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
+from .base import Packed, Penalty, half_square, in_dual_domain, interval_scale, weights_of
 from .conic import ConicForm, broken_lines
 
 
@@ -40,6 +40,13 @@ class HuberL1(Penalty):
             return np.inf
         used = weight > 0.0
         return half_square(u[used], self.delta / weight[used])
+
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
+
+    def dual_scale(self, u: np.ndarray) -> float:
+        weight = np.asarray(self.weight, dtype=float)
+        return interval_scale(u, -weight, weight)
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return HuberL1(factors * np.asarray(self.weight), self.delta)

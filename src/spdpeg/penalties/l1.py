@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..kernels import jit
-from .base import Packed, Penalty, in_dual_domain, weights_of
+from .base import Packed, Penalty, in_dual_domain, interval_scale, weights_of
 from .conic import ConicForm, broken_lines
 
 
@@ -35,12 +35,12 @@ class L1(Penalty):
         weight = np.asarray(self.weight)
         return 0.0 if in_dual_domain(u, -weight, weight) else np.inf
 
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
+
     def dual_scale(self, u: np.ndarray) -> float:
-        weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
-        if not in_dual_domain(u[weight == 0.0], 0.0, 0.0):
-            return 0.0
-        used = (u != 0.0) & (weight > 0.0)
-        return float(np.min(weight[used] / np.abs(u[used]), initial=1.0))
+        weight = np.asarray(self.weight, dtype=float)
+        return interval_scale(u, -weight, weight)
 
     def free(self, size: int) -> np.ndarray:
         return np.broadcast_to(np.asarray(self.weight) == 0.0, (size,))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import jit
-from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
+from .base import Packed, Penalty, half_square, weights_of
 from .conic import ConicForm, squares
 
 
@@ -36,7 +36,10 @@ class L2Squared(Penalty):
     def conjugate(self, u: np.ndarray) -> float:
         weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
         free = weight == 0.0
-        return half_square(u[~free], 1.0 / weight[~free]) if in_dual_domain(u[free], 0.0, 0.0) else np.inf
+        return np.inf if np.any(u[free]) else half_square(u[~free], 1.0 / weight[~free])
+
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
 
     def free(self, size: int) -> np.ndarray:
         return np.broadcast_to(np.asarray(self.weight) == 0.0, (size,))

@@ -36,6 +36,9 @@ class LInf(Penalty):
     def conjugate(self, u: np.ndarray) -> float:
         return 0.0 if in_dual_domain(np.abs(u).sum(), -self.weight, self.weight) else np.inf
 
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return u if np.any(self.weight) else np.zeros_like(u)
+
     def dual_scale(self, u: np.ndarray) -> float:
         size = float(np.abs(u).sum())
         return min(1.0, float(np.squeeze(self.weight)) / size) if size > 0.0 else 1.0

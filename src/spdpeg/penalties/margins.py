@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..kernels import jit
-from .base import Packed, Penalty, in_dual_domain, numbers_of, weights_of
+from .base import Packed, Penalty, in_dual_domain, interval_scale, numbers_of, weights_of
 from .conic import ConicForm, broken_lines
 
 
@@ -51,6 +51,13 @@ class Hinge(Penalty):
     def conic_form(self, size: int) -> ConicForm:
         labels, weight = np.split(self.pack(size).reals, 2)
         return broken_lines(sp.eye_array(size), labels, weight * (labels < 0.0), weight * (labels > 0.0))
+
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        labels = np.asarray(self.labels)
+        return np.where(np.asarray(self.weight) == 0.0, 0.0, labels * np.minimum(labels * u, 0.0))
+
+    def dual_scale(self, u: np.ndarray) -> float:
+        return interval_scale(np.asarray(self.labels) * u, -np.asarray(self.weight, dtype=float), 0.0)
 
     def pack(self, size: int) -> Packed:
         labels = _labels_of(self, self.labels, size)
@@ -116,6 +123,13 @@ class Quantile(Penalty):
     def conic_form(self, size: int) -> ConicForm:
         labels, above, below = np.split(self.pack(size).reals, 3)
         return broken_lines(sp.eye_array(size), labels, below, above)
+
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
+
+    def dual_scale(self, u: np.ndarray) -> float:
+        weight = np.asarray(self.weight, dtype=float)
+        return interval_scale(u, -self.level * weight, (1.0 - self.level) * weight)
 
     def pack(self, size: int) -> Packed:
         labels = _labels_of(self, self.labels, size)

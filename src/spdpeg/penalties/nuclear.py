@@ -42,6 +42,9 @@ class Nuclear(Penalty):
         largest = np.max(self._singular_values(u), initial=0.0)
         return 0.0 if in_dual_domain(largest, -self.weight, self.weight) else np.inf
 
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return u if np.any(self.weight) else np.zeros_like(u)
+
     def dual_scale(self, u: np.ndarray) -> float:
         size = float(np.linalg.norm(u.reshape(self.shape), 2))
         return min(1.0, float(np.squeeze(self.weight)) / size) if size > 0.0 else 1.0

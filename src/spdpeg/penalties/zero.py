@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
-from .base import Packed, Penalty, in_dual_domain, no_parameters
+from .base import Packed, Penalty, no_parameters
 from .conic import ConicForm, squares
 
 
@@ -17,10 +17,10 @@ class Zero(Penalty):
         return 0.0
 
     def conjugate(self, u: np.ndarray) -> float:
-        return 0.0 if in_dual_domain(u, 0.0, 0.0) else np.inf
+        return np.inf if np.any(u) else 0.0
 
-    def dual_scale(self, u: np.ndarray) -> float:
-        return float(in_dual_domain(u, 0.0, 0.0))
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return np.zeros_like(u)
 
     def free(self, size: int) -> np.ndarray:
         return np.ones(size, dtype=bool)
