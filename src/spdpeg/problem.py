@@ -7,14 +7,25 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from . import penalties
 from .certificate import Certificate, certify
+from .certificate.slopes import MOST_FREE
 from .data import CSR, Block, Source, Stream, as_source
 from .data.base import no_weights
 from .errors import InputError, UnsupportedError
-from .kernels.jit import STRETCH, Term, as_reals
-from .kernels.rows import first_bad_row, gradient_sum, gram_product, loss_sum, row_statistics, sum_stretches
+from .kernels.jit import STRETCH, as_reals
+from .kernels.rows import (
+    column_squares,
+    first_bad_row,
+    gradient_sum,
+    gram_product,
+    loss_sum,
+    row_statistics,
+    sum_stretches,
+)
+from .kernels.terms import Terms
 from .losses import Loss
 from .operators import Empty, FirstDifference, Identity, Operator, Repeated, as_operator
 from .operators.spectrum import eigenvalue_bound, eigenvalue_estimate
@@ -35,16 +46,6 @@ class RowStatistics(NamedTuple):
     mean_square: float
     mean_noise: float
     """Mean of |gradient of one row's loss at x = 0|^2."""
-
-
-class Terms(NamedTuple):
-    """Everything a kernel calls. Addresses are valid in this process only, so they are made anew for each run."""
-
-    derivative: Term
-    prox1: Term
-    dual_prox2: Term
-    forward: Term
-    adjoint: Term
 
 
 class Problem:
@@ -135,7 +136,8 @@ class Problem:
         0.15
         """
         other = copy.copy(self)
-        vars(other).pop("merged", None)  # the one part kept for later use that depends on them
+        for name in ("merged", "free_directions"):  # what is kept for later use and depends on them
+            vars(other).pop(name, None)
         other._set_penalties(r1, r2, F)
         return other
 
@@ -219,6 +221,26 @@ class Problem:
     def on_disk(self) -> bool:
         """Rows are read through a memory map."""
         return not isinstance(self.source, Stream) and self.source.on_disk
+
+    @cached_property
+    def column_sizes(self) -> np.ndarray:
+        """Root of the mean of w a_ij^2, for each column."""
+        squares = np.empty(self.n_coordinates)
+        column_squares(self.block.rows, self.block.weights, squares)
+        return np.sqrt(squares)
+
+    @cached_property
+    def free_directions(self) -> sp.csc_array | None:
+        """Columns that span the directions in which no penalty grows; None if there are too many to find."""
+        free = np.flatnonzero(self.regularizer.free(self.n_coordinates))
+        if self.merged is not None and isinstance(self.r2, penalties.Zero):
+            basis = sp.eye_array(free.size, format="csc") if free.size <= MOST_FREE else None
+        else:
+            basis = self.F.null_space(free)
+        if basis is None:
+            return None
+        lift = sp.csc_array((np.ones(free.size), (free, np.arange(free.size))), shape=(self.n_coordinates, free.size))
+        return sp.csc_array(lift @ basis)
 
     @property
     def norm_F(self) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
 from ..kernels.rows import Rows, add_row, count, weight_of
-from ..problem import Terms
+from ..kernels.terms import Terms
 
 RELAXATION = 1.7
 REBALANCE = 20

@@ -17,6 +17,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import entr, logsumexp, softmax
 
 from ..certificate import Certificate, bound, kkt_residual
+from ..certificate.slopes import Slopes
 from ..errors import InputError, UnsupportedError
 from ..losses import Squared
 from ..operators import Operator, Repeated
@@ -47,6 +48,9 @@ _NO_STEP = 1e-12
 _SETTLING = 20
 _SETTLED = 1e-14
 """Newton steps for the intercepts alone, before a bound, and the slope at which they end."""
+
+_SLOPE_SIZE = 4.0
+"""Slopes p - e_y over the root of the curvature that the model's columns carry, as far as rounding is concerned."""
 
 
 Start = tuple[np.ndarray, Any, np.ndarray | None]
@@ -209,7 +213,8 @@ class Multinomial:
             return float(self._share @ np.sum(entr(scale * settled + (1.0 - scale) * self._hits), axis=1))
 
         try:
-            value = max(best, bound(model, self._gradient(settled), y, loss_part))
+            slopes = Slopes(self._gradient(settled), loss_part, lambda: _SLOPE_SIZE)
+            value = max(best, bound(model, slopes, y, x))
         except (UnsupportedError, NotImplementedError):  # no closed conjugate
             value = best
         certificate = Certificate(objective, value, np.nan)

@@ -16,7 +16,8 @@ from ..data.base import no_weights
 from ..data.matrix import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.jit import as_reals
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..solvers.base import Solution, Solver, require_positive, require_smooth
 from ..solvers.steps import StepRule
 from ..state import State

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..kernels.jit import Hook, Term
 from ..kernels.vectors import apply_linear
 from ..parameters import Parameterized
+from .null_space import null_space
 
 
 class Operator(Parameterized):
@@ -126,6 +127,10 @@ class Operator(Parameterized):
             starts.append(starts[-1] + used.size)
         columns = (np.concatenate(values), np.concatenate(rows), np.array(starts))
         return sp.csr_array(sp.csc_array(columns, shape=(self.n_outputs, self.n_inputs)))
+
+    def null_space(self, inputs: np.ndarray) -> sp.csc_array | None:
+        """A basis of the v with F v = 0 that vanish outside the given inputs, or None where that is too expensive."""
+        return null_space(self.matrix()[:, inputs])
 
     def _apply(self, term: Term, vector: Any, inputs: int, outputs: int) -> np.ndarray:
         flat = np.array(vector, dtype=float).reshape(-1)

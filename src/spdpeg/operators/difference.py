@@ -110,6 +110,13 @@ class Difference(Operator):
         k = self.order
         return as_reals([(-1.0) ** (k - i) * math.comb(k, i) for i in range(k + 1)]), jit.NONE
 
+    def null_space(self, inputs: np.ndarray) -> sp.csc_array | None:
+        """Polynomials of lower degree, if all inputs may be used."""
+        if inputs.size < self.n_inputs:
+            return super().null_space(inputs)
+        places = np.linspace(-1.0, 1.0, self.n_inputs)
+        return sp.csc_array(np.polynomial.legendre.legvander(places, self.order - 1))
+
     def matrix(self) -> sp.csr_array:
         product = difference_matrix(self.n_inputs)
         for k in range(1, self.order):

@@ -2,6 +2,7 @@
 
 from typing import Any, Self
 
+import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
@@ -80,6 +81,22 @@ class Repeated(Operator):
     @property
     def adjoint_term(self) -> Term:
         return repeated_adjoint.term(*join([self.part.adjoint_term, self._shape()], [0, 0]))
+
+    def null_space(self, inputs: np.ndarray) -> sp.csc_array | None:
+        """That of the operator in each copy, and all inputs that are skipped."""
+        part, columns = self.part, []
+        width = part.n_inputs + self.skip
+        for copy in range(self.copies):
+            places = np.flatnonzero(inputs // width == copy)
+            seen = places[inputs[places] - copy * width < part.n_inputs]
+            skipped = np.setdiff1d(places, seen)
+            basis = part.null_space(inputs[seen] - copy * width)
+            if basis is None:
+                return None
+            lift = sp.csc_array((np.ones(seen.size), (seen, np.arange(seen.size))), shape=(inputs.size, seen.size))
+            units = (np.ones(skipped.size), (skipped, np.arange(skipped.size)))
+            columns += [lift @ basis, sp.csc_array(units, shape=(inputs.size, skipped.size))]
+        return sp.csc_array(sp.hstack(columns))
 
     def matrix(self) -> sp.csr_array:
         G = self.part.matrix()

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.jit import call_linear, inner
+from ..kernels.terms import Terms
 from ..operators import FirstDifference, Operator
-from ..problem import Terms
 
 TRIDIAGONAL, EIGEN, GRADIENTS = 0, 1, 2
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel, prefetch
 from ..kernels.rows import add_row, expect_row, row_dot, weight_of
-from ..problem import Terms
+from ..kernels.terms import Terms
 
 
 class Estimator(NamedTuple):

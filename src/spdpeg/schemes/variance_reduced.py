@@ -10,7 +10,7 @@ import numpy as np
 from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
 from ..kernels.rows import add_row, add_scaled_row, row_dot, weight_of
-from ..problem import Terms
+from ..kernels.terms import Terms
 from .primal_dual import Estimator, expect
 
 

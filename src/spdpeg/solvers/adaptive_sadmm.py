@@ -10,7 +10,8 @@ import numpy as np
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.jit import Kernel, Term, call_linear
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.primal_dual import Estimator, blend, descend, dual_update, plain
 from ..state import State
 from . import averaging

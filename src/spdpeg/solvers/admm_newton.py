@@ -15,7 +15,8 @@ from ..data import Block
 from ..data.matrix import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.rows import margins
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth
 from .stacking import stacked

@@ -8,8 +8,9 @@ import numpy as np
 from ..certificate import Certificate, Evaluation
 from ..data import Block
 from ..errors import InputError, UnsupportedError
+from ..kernels.terms import Terms
 from ..parameters import Parameterized
-from ..problem import Problem, Terms
+from ..problem import Problem
 from ..state import State
 from .steps import StepRule
 

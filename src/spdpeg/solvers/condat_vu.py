@@ -9,7 +9,8 @@ import numpy as np
 
 from ..data import Block
 from ..errors import InputError
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.primal_dual import condat_vu, plain
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth

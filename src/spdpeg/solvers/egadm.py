@@ -10,7 +10,8 @@ import numpy as np
 
 from ..data import Block
 from ..errors import InputError
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..state import State
 from .base import Solution, require_positive, require_smooth
 from .extragradient import Extragradient

@@ -5,7 +5,8 @@ import numpy as np
 from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import Term, call_linear, kernel
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.normal_equations import Normal, prepare, solve_normal
 from ..schemes.primal_dual import Estimator, blend, descend, dual_update, expect, plain
 from ..state import State

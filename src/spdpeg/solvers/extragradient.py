@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..data import Block
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.primal_dual import extragradient, plain
 from ..state import State
 from . import averaging

@@ -11,7 +11,8 @@ from scipy.optimize import linprog
 from ..data import Block, Stream
 from ..data.matrix import data_matrix
 from ..errors import DivergedError, UnsupportedError
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..state import State
 from .base import Solution, Solver
 from .stacking import l1_weights

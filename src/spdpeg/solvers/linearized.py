@@ -7,7 +7,8 @@ import numpy as np
 
 from ..data import Block
 from ..errors import InputError, UnsupportedError
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.primal_dual import Estimator, linearized, plain
 from ..state import State
 from . import averaging

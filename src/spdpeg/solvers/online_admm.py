@@ -9,7 +9,8 @@ from ..data import Block
 from ..errors import InputError
 from ..kernels.jit import Term, call_linear, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, weight_of
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.normal_equations import Normal, solve_normal
 from ..schemes.primal_dual import blend, dual_update, expect
 from ..state import State

@@ -7,7 +7,8 @@ Computing 76 (2018).
 import numpy as np
 
 from ..data import Block
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.primal_dual import pd3o, plain
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth

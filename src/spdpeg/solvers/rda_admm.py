@@ -9,7 +9,8 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.jit import call_linear, call_prox, kernel
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.primal_dual import Estimator, descend, expect, plain
 from ..state import State
 from .base import Solution, Solver, require_positive, require_smooth

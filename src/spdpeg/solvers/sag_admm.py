@@ -11,7 +11,8 @@ from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import call_linear, call_prox, call_scalar, kernel
 from ..kernels.rows import add_row, row_dot, weight_of
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.normal_equations import Normal, prepare, solve_normal
 from ..schemes.primal_dual import Estimator, blend, dual_update, expect
 from ..state import State

@@ -8,7 +8,8 @@ import numpy as np
 from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, row_square, weight_of
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.primal_dual import expect
 from ..state import State
 from . import averaging as averages

@@ -10,7 +10,8 @@ from ..data import Block
 from ..errors import InputError
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, row_squares, weight_of
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.primal_dual import expect
 from ..state import State
 from . import averaging as averages

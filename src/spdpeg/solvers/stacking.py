@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels.terms import Terms
 from ..operators import Identity, Operator, Stack
 from ..penalties import L1, Penalty, SeparableSum, Zero
-from ..problem import Problem, Terms
+from ..problem import Problem
 
 
 class Stacked(NamedTuple):

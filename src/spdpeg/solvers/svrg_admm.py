@@ -9,7 +9,8 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.rows import snapshot
-from ..problem import Problem, Terms
+from ..kernels.terms import Terms
+from ..problem import Problem
 from ..schemes.primal_dual import Estimator
 from ..state import State
 from . import averaging as averages

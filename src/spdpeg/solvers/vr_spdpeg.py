@@ -15,10 +15,11 @@ from ..certificate import Certificate, Evaluation
 from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.rows import scaled_squares, snapshot
+from ..kernels.terms import Terms
 from ..newton.model import splitting
 from ..newton.prox_newton import ProxNewton, fits, newton_flops
 from ..operators import Empty
-from ..problem import Problem, Terms
+from ..problem import Problem
 from ..schemes.primal_dual import Estimator
 from ..schemes.variance_reduced import Steps, condat_vu_steps, extragradient_steps, pd3o_steps
 from ..state import State

@@ -1,0 +1,20 @@
+"""How far a point is from optimal, with proof where there is one.
+
+For any u and y with finite conjugates, D(u, y) = -(1/N) sum w_i phi*(u_i) - r2*(y) - r1*(-(A^T W u / N + F^T y)) is a
+lower bound on the optimal value (Fenchel). docs/theory.md tells why the bound holds in floating point too.
+
+| file | what |
+|---|---|
+| record | the certificate, and what it says about a tolerance |
+| evaluation | loss, margins and gradient at a point, in one read |
+| slopes | the dual variables of the rows: from x, from a solver, or moved to where no free direction is left |
+| bound | D(u, y), made feasible in floating point |
+| residual | what is said where no bound exists |
+"""
+
+from .bound import bound, certify, kkt_residual, least_gap
+from .evaluation import Evaluation, look
+from .record import Certificate
+from .slopes import best_shift
+
+__all__ = ["Certificate", "Evaluation", "best_shift", "bound", "certify", "kkt_residual", "least_gap", "look"]

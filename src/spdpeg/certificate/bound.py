@@ -1,0 +1,258 @@
+"""The lower bound D(u, y), and how a pair (u, y) becomes feasible for it in floating point.
+
+The conjugate of r1 is finite on a set that -(A^T W u / N + F^T y) must lie in. Three kinds of directions are treated
+differently. Where the set has an inside, as for a norm, u and y are scaled until the point lies in it. Where it is a
+single point or a half line, because r1 does not grow there, what sticks out must be no more than the rounding errors of
+the sums themselves, and is paid for: the bound loses its product with x. More than rounding is first removed, by moving
+the slopes (slopes.py) or the multiplier y.
+"""
+
+import math
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg
+
+from ..errors import UnsupportedError
+from ..kernels.jit import call_linear, call_prox, kernel
+from ..kernels.terms import Terms
+from ..penalties import Penalty
+from .evaluation import Evaluation, look
+from .record import Certificate
+from .residual import kkt_residual, residual
+from .slopes import Slopes, at_point, balance, given, is_balanced
+from .view import ProblemView
+
+__all__ = ["bound", "certify", "kkt_residual", "least_gap"]
+
+_POLISHING = 100
+"""Dual steps that look for a better y; they read no data."""
+
+_INSIDE = 1.0 - 1e-12
+"""A scaled point stays this far short of the border, where rounding could cross it."""
+
+_NO_STEP = 1e-12
+"""The prox of a conjugate with hardly any step is the projection onto its domain."""
+
+_LEVEL = 0.3
+"""Times the root of the tolerance: how far the slopes may be from adding up to 0, as a part of their sizes."""
+
+_EXACT = 1e-8
+"""The same where there is no tolerance: its square is rounding."""
+
+_ROUNDING = 64.0 * np.finfo(float).eps
+"""What may stick out of the domain of a conjugate, as a part of the sums of absolute values that were added up."""
+
+_FARTHEST = 10.0
+"""Solutions are taken to be at most so many times as large as x where something sticks out."""
+
+_MOST_INPUTS = 50_000
+"""Inputs of F up to which a multiplier is corrected by solving a linear system with F^T F."""
+
+_SHIFT = 1e-10
+_REFINEMENTS = 5
+"""Part of the mean diagonal that is added to F^T F, which is singular, and the corrections that undo it."""
+
+
+def certify(
+    problem: ProblemView,
+    x: np.ndarray,
+    dual: np.ndarray,
+    best: float = -math.inf,
+    seen: Evaluation | None = None,
+    slopes: np.ndarray | None = None,
+    tol: float | None = None,
+) -> Certificate:
+    """Certificate at (x, dual); `best` is a lower bound known before. Costs one read of the data unless `seen` at x.
+
+    `slopes` of the rows, from the solver, are tried beside those at x; for a loss with kinks they take their place.
+    The bound may lose a tenth of `tol` if that saves time.
+    """
+    y = project_dual(problem, -dual)
+    seen = look(problem, x) if seen is None else seen
+    primal = seen.loss + problem.penalty_value(x)
+    lower = best
+    try:
+        smooth = math.isfinite(problem.loss.curvature)
+        if slopes is not None:
+            lower = max(lower, bound(problem, _given(problem, slopes), y.copy(), x))
+        if smooth or slopes is None:
+            accuracy = _EXACT if tol is None else _LEVEL * math.sqrt(tol)
+            lower = max(lower, bound(problem, at_point(problem, seen, accuracy), y.copy(), x))
+    except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
+        pass
+    certificate = Certificate(primal, lower, math.nan)
+    if math.isfinite(certificate.rel_gap) or certificate.gap == 0.0:
+        return certificate
+    return Certificate(primal, lower, residual(problem, x, y, seen))
+
+
+def project_dual(problem: ProblemView, y: np.ndarray) -> np.ndarray:
+    """The nearest y with a finite conjugate of r2."""
+    return problem.r2.dual_prox(y, _NO_STEP) if y.size else y
+
+
+def least_gap(problem: ProblemView, x: np.ndarray, seen: Evaluation, value: float, tol: float) -> float:
+    """A number below the gap that `certify` would find where one norm holds all penalties; minus infinity elsewhere.
+
+    `value` is the objective at x. Nothing is read. The bound D is a concave function of the slopes and has the margins
+    for its gradient, so that it is at most loss - <g, x> at slopes with gradient g.
+    """
+    norm = _one_norm(problem)
+    if norm is None or (problem.bias and not is_balanced(seen, _LEVEL * math.sqrt(tol))):
+        return -math.inf
+    gradient = balance(seen.rising, seen.gradient - seen.rising)[0] if problem.bias else seen.gradient
+    return value - seen.loss + norm.dual_scale(norm.nearest_dual(-gradient)) * float(gradient @ x)
+
+
+def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
+    """The best lower bound from slopes of the rows and a multiplier y, which may be improved; minus infinity if none.
+
+    `x` is a point near the solution, for what sticks out by rounding.
+    """
+    norm = _one_norm(problem)
+    if norm is not None:
+        return _value(problem, slopes, -slopes.gradient, norm, None, x)
+    r1, adjoint = problem.regularizer, problem.F.adjoint
+    best = _value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x)
+    if r1.homogeneous and not r1.indicator and y.size:
+        polished = y.copy()
+        _polish(problem, polished, slopes.gradient)
+        best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(polished)), r1, polished, x))
+    if best == -math.inf and y.size:
+        corrected = _corrected(problem, slopes, y)
+        if corrected is not None:
+            best = _value(problem, slopes, -(slopes.gradient + adjoint(corrected)), r1, corrected, x)
+        over = _over_diagonal(problem, y)
+        if over is not None:
+            best = max(best, _value(problem, over, -(over.gradient + adjoint(y)), r1, y, x))
+    return best
+
+
+def _one_norm(problem: ProblemView) -> Penalty | None:
+    """All penalties as one norm, if they are one."""
+    merged = problem.merged
+    return merged if merged is not None and merged.homogeneous and not merged.indicator else None
+
+
+def _value(
+    problem: ProblemView, slopes: Slopes, v: np.ndarray, r1: Penalty, y: np.ndarray | None, x: np.ndarray
+) -> float:
+    """D(s u, s y) at the largest s <= 1 for which s v lies in the domain of r1*; y is None if r1 stands for r2 too."""
+    inside = r1.nearest_dual(v)
+    excess = np.abs(v - inside)
+    cost = 0.0
+    if np.any(excess):
+        # Sums of this size were added up to v.
+        size = problem.column_sizes * slopes.size()
+        if y is not None and y.size:
+            size = size + abs(problem.F.matrix()).T @ np.abs(y)
+        if np.any(excess > _ROUNDING * size):
+            return -math.inf
+        reach = _FARTHEST * (np.abs(x) + float(np.max(np.abs(x), initial=0.0)))
+        cost = float(excess @ reach)
+    scale = r1.dual_scale(inside)
+    if y is not None and y.size:
+        scale = min(scale, problem.r2.dual_scale(y))
+    if scale < 1.0:
+        scale *= _INSIDE
+    if not scale > 0.0:
+        return -math.inf
+    total = slopes.loss_part(scale) - r1.conjugate(scale * inside) - scale * cost
+    if y is not None and y.size:
+        total -= problem.r2.conjugate(scale * y)
+    return total if total < math.inf and not math.isnan(total) else -math.inf
+
+
+def _given(problem: ProblemView, u: np.ndarray) -> Slopes:
+    """Slopes of a solver; for an intercept they are made to add up to 0."""
+    slopes = given(problem, u)
+    if problem.bias and slopes.gradient[-1] != 0.0:
+        rising, falling = given(problem, np.maximum(u, 0.0)).gradient, given(problem, np.minimum(u, 0.0)).gradient
+        gradient, up, down = balance(rising, falling)
+        return given(problem, np.where(u > 0.0, up * u, down * u), gradient)
+    return slopes
+
+
+def _over_diagonal(problem: ProblemView, y: np.ndarray) -> Slopes | None:
+    """For X diagonal and no r1, the slopes that A^T W u / N = -F^T y asks for: any y of the domain is then feasible."""
+    rows, labels, weights = problem.block
+    if rows.indptr.size == 0 or rows.bias or rows.indices.size != problem.n_coordinates:
+        return None
+    if rows.indices.size != labels.size or np.any(np.diff(rows.indptr) != 1):
+        return None
+    factors = rows.values.astype(float) * (weights if weights.size else 1.0) / labels.size
+    if np.any(factors == 0.0) or np.unique(rows.indices).size != labels.size:
+        return None
+    back = problem.F.adjoint(y)
+    return given(problem, -back[rows.indices] / factors, -back)
+
+
+def _corrected(problem: ProblemView, slopes: Slopes, y: np.ndarray) -> np.ndarray | None:
+    """The y nearest to the given one for which nothing sticks out of the domain of r1*, if F reaches what does."""
+    v = -(slopes.gradient + problem.F.adjoint(y))
+    excess = v - problem.regularizer.nearest_dual(v)
+    free = np.flatnonzero(problem.regularizer.free(v.size))
+    if problem.n_coordinates > _MOST_INPUTS or np.any(np.delete(excess, free)):
+        return None
+    F = sp.csc_array(problem.F.matrix())[:, free]
+    gram = sp.csc_array(F.T @ F)
+    diagonal = gram.diagonal()
+    used = np.flatnonzero(diagonal > 0.0)  # an intercept is not reached, and settled otherwise
+    if used.size == 0:
+        return None
+    F, gram = F[:, used], gram[used][:, used]
+    shifted = gram + _SHIFT * float(diagonal[used].mean()) * sp.eye_array(used.size)
+    solve = scipy.sparse.linalg.splu(sp.csc_array(shifted), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve
+    right = excess[free[used]]
+    w = solve(right)
+    for _ in range(_REFINEMENTS):
+        w = w + solve(right - gram @ w)
+    return np.asarray(y + F @ w)
+
+
+def _polish(problem: ProblemView, y: np.ndarray, gradient: np.ndarray) -> None:
+    """Move y so that -(gradient + F^T y) comes closer to the ball where r1* is finite."""
+    square = problem.F.squared_norm
+    if square > 0.0:
+        d, m = gradient.size, y.size
+        polish(problem.terms(), gradient, 1.0 / square, y, y.copy(), np.empty(m), np.empty(m), np.empty(d), np.empty(d))
+
+
+@kernel
+def polish(
+    terms: Terms,
+    gradient: np.ndarray,
+    step: float,
+    y: np.ndarray,
+    ahead: np.ndarray,
+    after: np.ndarray,
+    image: np.ndarray,
+    back: np.ndarray,
+    outside: np.ndarray,
+) -> None:
+    """Accelerated projected gradient on half the squared distance to the ball, |prox_{r1}|^2 / 2 by Moreau."""
+    momentum = 1.0
+    for _ in range(_POLISHING):
+        call_linear(terms.adjoint, ahead, back)
+        for j in range(back.size):
+            back[j] = -gradient[j] - back[j]
+        call_prox(terms.prox1, back, 1.0, outside)
+        distance = 0.0
+        for j in range(back.size):
+            distance += abs(outside[j])
+        if distance == 0.0:
+            for e in range(y.size):
+                y[e] = ahead[e]
+            return
+        call_linear(terms.forward, outside, image)
+        for e in range(y.size):
+            image[e] = ahead[e] + step * image[e]
+        call_prox(terms.dual_prox2, image, _NO_STEP, after)
+        following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum * momentum))
+        for e in range(y.size):
+            image[e] = after[e] + (momentum - 1.0) / following * (after[e] - y[e])
+        call_prox(terms.dual_prox2, image, _NO_STEP, ahead)
+        for e in range(y.size):
+            y[e] = after[e]
+        momentum = following

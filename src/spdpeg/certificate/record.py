@@ -1,0 +1,83 @@
+"""What a certificate says."""
+
+import math
+from dataclasses import dataclass, replace
+
+_ROUNDING = 1e-13
+"""Relative error of objectives and bounds. A gap below minus this is no proof but a defect."""
+
+_NO_GAP = 1e-12
+"""Times the loss at x = 0: what counts as no gap at all where the optimum is 0."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A bound on the distance from the optimal value.
+
+    Attributes
+    ----------
+    primal : float
+        Objective at x.
+    dual : float
+        A lower bound on the optimal value; minus infinity where none could be had.
+    residual : float
+        Relative residual of the optimality conditions, for problems without a finite dual value; NaN elsewhere.
+    met : str or None
+        What met the tolerance: "relative gap", "residual", "gap" where the optimum is 0 (a gap of 1e-12 times the
+        loss at x = 0), or None.
+    """
+
+    primal: float
+    dual: float
+    residual: float
+    met: str | None = None
+
+    @property
+    def gap(self) -> float:
+        """primal - dual: at least the suboptimality of x, up to rounding."""
+        return self.primal - self.dual
+
+    @property
+    def rel_gap(self) -> float:
+        """The gap over the primal value."""
+        if self.gap == 0.0:
+            return 0.0
+        return self.gap / abs(self.primal) if 0.0 < abs(self.primal) < math.inf else math.inf
+
+    @property
+    def defective(self) -> bool:
+        """Whether the bound lies above the objective by more than rounding, which no bound should."""
+        return self.gap < -_ROUNDING * max(abs(self.primal), abs(self.dual))
+
+    def judged(self, tol: float, loss_at_zero: float = 0.0) -> "Certificate":
+        """The same, with what meets `tol`: the relative gap if it is finite, the residual otherwise.
+
+        `loss_at_zero` is the mean loss at x = 0, beside which an optimum may be as good as 0.
+        """
+        met = None
+        if not math.isfinite(self.primal) or self.defective or tol <= 0.0:
+            met = None
+        elif math.isfinite(self.rel_gap):
+            # What rounding may hide is no part of the proof: a tolerance below it is never met.
+            if self.gap + _ROUNDING * abs(self.primal) <= tol * abs(self.primal):
+                met = "relative gap"
+            elif self.gap <= _NO_GAP * loss_at_zero:
+                met = "gap"
+        elif self.gap == 0.0:
+            met = "gap"
+        elif self.residual <= tol:
+            met = "residual"
+        return replace(self, met=met)
+
+    def __str__(self) -> str:
+        if self.defective:
+            return (
+                f"no proof: the bound {self.dual:.10g} lies above the objective {self.primal:.10g}, which is a defect"
+            )
+        if math.isfinite(self.rel_gap):
+            return f"within {100.0 * max(self.rel_gap, 0.0):.2g} % of the optimum, proved by a duality gap"
+        if self.gap <= 0.0:
+            return "optimal, proved by a duality gap of 0"
+        if math.isfinite(self.residual):
+            return f"optimality conditions hold to {self.residual:.2g}; no bound is available"
+        return "nothing is known about the distance to the optimum"

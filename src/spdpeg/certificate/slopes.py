@@ -1,0 +1,189 @@
+"""The dual variables of the rows, u, and how they are moved until no unpenalised direction is left in A^T W u.
+
+At the slopes u_i = phi'(<a_i, x>) of a point that is not quite optimal, A^T W u has a part along the directions that no
+penalty sees (an intercept, constants under a chain without l1, polynomials under a trend filter). There the dual
+problem has equations, and a bound exists only where they hold.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import brentq
+
+from ..data.matrix import data_matrix
+from ..kernels.jit import STRETCH
+from ..kernels.rows import adjoint, conjugates_at, slope_sum
+from .evaluation import Evaluation, look
+from .view import ProblemView
+
+MOST_FREE = 1000
+"""Free directions that are looked at; more make the bound too expensive."""
+
+_MOST_WORK = 2e9
+"""Flops that a step among the free directions may take."""
+
+_NEWTON_STEPS = 50
+_LEAST_STEP = 1e-6
+_ROUNDING = 1e-15
+"""Part of the sum of absolute values at which a sum counts as 0."""
+
+_MOST_DOUBLINGS = 60
+
+LossPart = Callable[[float], float]
+"""s -> minus the mean conjugate of the loss at s times certain slopes."""
+
+
+class Slopes(NamedTuple):
+    """Slopes u of the rows, as the bound needs them."""
+
+    gradient: np.ndarray
+    """A^T W u / N."""
+    loss_part: LossPart
+    size: Callable[[], float]
+    """Root of the mean of w u^2, which together with the columns tells how far rounding reaches."""
+
+
+def at_margins(
+    problem: ProblemView, evaluation: Evaluation, shift: float = 0.0, up: float = 1.0, down: float = 1.0
+) -> LossPart:
+    """From the slopes at the margins, all moved by `shift`; positive slopes times `up`, the others times `down`."""
+    _, labels, weights = problem.block
+    margins = evaluation.margins
+
+    def part(scale: float) -> float:
+        terms = problem.loss.read_term, problem.loss.conjugates_term  # not before they are needed: a loss may lack one
+        spare = np.empty(STRETCH), np.empty(STRETCH)
+        total = conjugates_at(*terms, margins, shift, scale * up, scale * down, labels, weights, *spare)
+        return -float(total) / labels.size
+
+    return part
+
+
+def given(problem: ProblemView, u: np.ndarray, gradient: np.ndarray | None = None) -> Slopes:
+    """Slopes that a solver names. Costs half a read unless A^T W u / N is known."""
+    rows, labels, weights = problem.block
+    if gradient is None:
+        gradient = np.empty(problem.n_coordinates)
+        adjoint(rows, weights, u, gradient)
+
+    def part(scale: float) -> float:
+        return -problem.loss.conjugate_sum(scale * u, labels, weights) / labels.size
+
+    return Slopes(gradient, part, lambda: _size(u, weights))
+
+
+def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> Slopes:
+    """Slopes at a point, after it has moved in the unpenalised directions to where the loss is least.
+
+    For an intercept alone it is enough to come near: slopes of one sign are then scaled down, so that all add up to 0,
+    which costs the bound no more than the square of `accuracy`, relative to the slopes.
+    """
+    directions = problem.free_directions
+    smooth = 0.0 < problem.loss.curvature < math.inf
+    if directions is None or directions.shape[1] == 0 or not smooth:
+        return _from(problem, evaluation, at_margins(problem, evaluation))
+    n, count = problem.block.labels.size, directions.shape[1]
+    if count == 1 and problem.bias and directions.indices[0] == problem.n_coordinates - 1:
+        return _balanced_at(problem, evaluation, accuracy)
+    if count > MOST_FREE or n * count**2 > _MOST_WORK:
+        return _from(problem, evaluation, at_margins(problem, evaluation))
+    along = data_matrix(problem.block.rows) @ directions
+    margins = _profiled(problem, evaluation.margins, along.toarray() if sp.issparse(along) else along)
+    moved = look(problem, evaluation.gradient, margins)
+    return _from(problem, moved, at_margins(problem, moved))
+
+
+def balance(rising: np.ndarray, falling: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """A gradient in two parts, scaled so that the last entry, the intercept's, vanishes; and both factors.
+
+    Slopes that are scaled so stay in their intervals, which hold 0 if the loss has a minimum.
+    """
+    least = min(rising[-1], -falling[-1])
+    up, down = least / (rising[-1] or 1.0), least / (-falling[-1] or 1.0)
+    gradient = up * rising + down * falling
+    gradient[-1] = 0.0  # up to rounding
+    return gradient, float(up), float(down)
+
+
+def is_balanced(evaluation: Evaluation, accuracy: float) -> bool:
+    """Whether the slopes add up to 0, up to this part of what their absolute values add up to."""
+    up, down = evaluation.rising[-1], evaluation.rising[-1] - evaluation.gradient[-1]
+    return bool(abs(up - down) <= accuracy * (up + down))
+
+
+def best_shift(problem: ProblemView, margins: np.ndarray) -> float:
+    """The number that, added to all margins, makes the mean slope 0; as far as that is found, if there is none."""
+    _, labels, weights = problem.block
+    spare, slopes = np.empty(STRETCH), np.empty(STRETCH)
+    read = problem.loss.read_term
+
+    def slope(shift: float) -> float:
+        return float(slope_sum(read, margins, shift, labels, weights, spare, slopes)) / labels.size
+
+    here = slope(0.0)
+    if here == 0.0:
+        return 0.0
+    near, far = 0.0, -here / problem.loss.curvature  # no more than that, so that the root lies beyond
+    for _ in range(_MOST_DOUBLINGS):
+        there = slope(far)
+        if there == 0.0:
+            return far
+        if there * here < 0.0:
+            return float(brentq(slope, near, far, xtol=1e-13, rtol=1e-12))
+        near, far = far, 2.0 * far
+    return far
+
+
+def _size(u: np.ndarray, weights: np.ndarray) -> float:
+    return math.sqrt(float(np.mean(u * u * weights if weights.size else u * u)))
+
+
+def _from(problem: ProblemView, evaluation: Evaluation, part: LossPart) -> Slopes:
+    _, labels, weights = problem.block
+
+    def size() -> float:
+        return _size(problem.loss.derivative(evaluation.margins, labels), weights)
+
+    return Slopes(evaluation.gradient, part, size)
+
+
+def _balanced_at(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> Slopes:
+    rising, shift = evaluation.rising, 0.0
+    if not is_balanced(evaluation, accuracy):
+        shift = best_shift(problem, evaluation.margins)
+        there = look(problem, evaluation.gradient, evaluation.margins + shift)
+        rising, evaluation = there.rising, there._replace(margins=evaluation.margins)
+    gradient, up, down = balance(rising, evaluation.gradient - rising)
+    part = at_margins(problem, evaluation, shift, up, down)
+    return _from(problem, evaluation._replace(gradient=gradient), part)
+
+
+def _profiled(problem: ProblemView, margins: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """Margins after a move along the columns of A to where A^T W phi' vanishes: Newton's method, halving its steps."""
+    _, labels, weights = problem.block
+    loss, n = problem.loss, labels.size
+    w = weights / n if weights.size else np.full(n, 1.0 / n)
+    lengths = np.sqrt(np.einsum("i,ij,ij->j", w, A, A))
+    A = A / np.where(lengths > 0.0, lengths, 1.0)
+    t, slopes = margins, loss.derivative(margins, labels)
+    force = A.T @ (w * slopes)
+    for _ in range(_NEWTON_STEPS):
+        remains = float(np.linalg.norm(force))
+        if remains <= _ROUNDING * float(np.linalg.norm(np.abs(A).T @ (w * np.abs(slopes)))):
+            break
+        H = (A * (w * loss.second_derivative(t, labels))[:, None]).T @ A
+        move = A @ np.linalg.lstsq(H, -force, rcond=None)[0]
+        step = 1.0
+        while step > _LEAST_STEP:
+            slopes = loss.derivative(t + step * move, labels)
+            force = A.T @ (w * slopes)
+            if np.linalg.norm(force) < remains:
+                break
+            step *= 0.5
+        else:
+            break
+        t = t + step * move
+    return t
