@@ -217,7 +217,7 @@ class TestReaches:
         assert result.status is Status.TOLERANCE
         assert problem.certificate(result.x, result.dual).rel_gap <= 1e-6
 
-    def test_a_residual_where_there_is_no_gap(self) -> None:
+    def test_a_gap_without_r1_in_many_coordinates(self) -> None:
         """Without r1, and with too many coordinates to settle all of them."""
         rng = np.random.default_rng(0)
         X = rng.standard_normal((200, 80))
@@ -226,9 +226,8 @@ class TestReaches:
         result = spdpeg.solve(problem, "vr-spdpeg", tol=1e-6, max_passes=2000)
         assert result.status is Status.TOLERANCE
         assert result.certificate is not None
-        assert result.certificate.met == "residual"
-        assert result.certificate.dual == -math.inf
-        assert result.certificate.residual <= 1e-6
+        assert result.certificate.met == "relative gap"
+        assert 0.0 <= result.certificate.rel_gap <= 1e-6
 
     def test_a_gap_along_a_chain_without_r1(self) -> None:
         problem = make_instance("Squared", "Zero", "L1", "chain").problem()
@@ -275,7 +274,9 @@ class TestVerdict:
             (2.0, -math.inf, 0.2, None),
             (0.0, -1e-9, 0.2, None),
             (0.0, -1e-9, 0.05, "residual"),
-            (math.inf, 1.0, 0.05, "residual"),
+            (math.inf, 1.0, 0.05, None),
+            (2.0, 2.1, 0.05, None),
+            (2.0, 2.0 + 1e-15, 0.05, "relative gap"),
             (2.0, -math.inf, math.inf, None),
         ],
     )

@@ -16,40 +16,47 @@ def kkt_residual(problem: ProblemView, x: np.ndarray, dual: np.ndarray) -> float
 def residual(problem: ProblemView, x: np.ndarray, y: np.ndarray, seen: Evaluation) -> float:
     """Root of what a step of each half of the problem would still gain, as a part of the objective.
 
-    The first half is a proximal gradient step in the metric of the columns of A and F: how much r1 plus a quadratic
-    above the loss would fall. The second is r2(F x) + r2*(y) - <F x, y>, which is 0 exactly if y is a subgradient. Both
-    are numbers in the units of the objective, so that rescaling x, the columns, the rows of F or the objective changes
-    nothing. The root makes it safe: a gain of tol^2 leaves a suboptimality of at most tol unless the problem, in the
-    metric, has a condition number above 1 / tol.
+    The first half is a proximal gradient step in the metric of the columns of A; the second, how far F x moves in a
+    proximal step of r2 along y, which is 0 exactly if y is a subgradient. Both gains are numbers in the units of the
+    objective, so that rescaling x, the columns, the rows of F or the objective changes nothing. The root makes it safe:
+    a gain of tol^2 leaves a suboptimality of at most tol unless the problem, in the metric, has a condition number
+    above 1 / tol.
     """
     value = seen.loss + problem.penalty_value(x)
     if not math.isfinite(value) or not math.isfinite(problem.loss.curvature):
         return math.inf  # outside the domain nothing is optimal, and at a kink no single slope tells
     size = abs(value) or 1.0
-    gain = _gain(problem, x, seen.gradient + problem.F.adjoint(y))
-    if y.size:
-        Fx = problem.F.forward(x)
-        try:
-            gain += max(problem.r2.value(Fx) + problem.r2.conjugate(y) - float(Fx @ y), 0.0)
-        except NotImplementedError:
-            moved = Fx - problem.r2.prox(Fx + y)
-            gain += float(np.linalg.norm(moved) * (np.linalg.norm(moved) + np.linalg.norm(y)))
+    gain = _primal_gain(problem, x, seen.gradient + problem.F.adjoint(y)) + _dual_gain(problem, x, y, size)
     return math.sqrt(gain / size)
 
 
-def _gain(problem: ProblemView, x: np.ndarray, slope: np.ndarray) -> float:
-    """What g'd + d'Md/2 + r1(x + d) - r1(x) falls to below 0, M a diagonal above the curvature of the mean loss."""
+def _primal_gain(problem: ProblemView, x: np.ndarray, slope: np.ndarray) -> float:
+    """d'Md/2 of the step d that minimises g'd + d'Md/2 + r1(x + d), M a diagonal above the curvature of the mean loss."""
     squares = problem.loss.curvature * problem.column_sizes**2
-    r1 = problem.regularizer
     # The columns together may bend the loss this many times as much as each alone.
     factor = problem.lipschitz / float(squares.max(initial=0.0)) if np.any(squares) else 1.0
     metric = np.maximum(max(factor, 1.0) * squares, np.finfo(float).tiny)
     metric[squares == 0.0] = float(metric.max())
-    scaled = r1.scaled(1.0 / metric)
+    scaled = problem.regularizer.scaled(1.0 / metric)
     if scaled is None:
         metric = np.full(x.size, float(metric.max()))
-        scaled = r1.scaled(1.0 / metric)
+        scaled = problem.regularizer.scaled(1.0 / metric)
     assert scaled is not None
-    there = scaled.prox(x - slope / metric)
-    d = there - x
-    return max(-(float(slope @ d) + 0.5 * float(d @ (metric * d)) + r1.value(there) - r1.value(x)), 0.0)
+    d = scaled.prox(x - slope / metric) - x
+    return 0.5 * float(d @ (metric * d))
+
+
+def _dual_gain(problem: ProblemView, x: np.ndarray, y: np.ndarray, size: float) -> float:
+    """|F x - prox_{s r2}(F x + s y)|^2 / s, where s makes F x and s y equally long."""
+    if not y.size:
+        return 0.0
+    Fx = problem.F.forward(x)
+    forward, dual = float(np.linalg.norm(Fx)), float(np.linalg.norm(y))
+    if forward == 0.0 and dual == 0.0:
+        step = 1.0
+    elif forward == 0.0:
+        step = size / dual**2
+    else:
+        step = forward / dual if dual > 0.0 else forward**2 / size
+    apart = Fx - problem.r2.prox(Fx + step * y, step)
+    return float(apart @ apart) / step

@@ -1,0 +1,121 @@
+"""One sweep over sparse rows that brings all sums a Newton step needs."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .jit import STRETCH, Term, call_scalar, call_stretch, inner, kernel
+from .rows import Rows, add_row, row_dot, weight_of
+
+
+class Labelled(NamedTuple):
+    """Rows, and what the loss takes beside their margins."""
+
+    rows: Rows
+    labels: np.ndarray
+    weights: np.ndarray
+    read: Term
+    bend: Term
+
+
+class AtRows(NamedTuple):
+    """Numbers that stay with the rows: margins, slopes phi' and bends phi''."""
+
+    margins: np.ndarray
+    slopes: np.ndarray
+    bends: np.ndarray
+
+
+class Ahead(NamedTuple):
+    """Slopes u = s + h <a, point - x> that a model with slopes s and bends h at x foretells; no point, nothing to do."""
+
+    point: np.ndarray
+    margins: np.ndarray
+    slopes: np.ndarray
+    bends: np.ndarray
+    """What the model was made of."""
+    foretold: np.ndarray
+    gradient: np.ndarray
+    """u, and A^T W u / N, to be filled."""
+
+
+@inner
+def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
+    """out + out^T += factor a_i a_i^T for a sparse row, whose columns may be in any order: each pair is added once."""
+    start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+    for p in range(start, stop):
+        scaled = factor * rows.values[p]
+        line = out[np.uint64(rows.indices[p])]
+        for q in range(start, p):
+            line[np.uint64(rows.indices[q])] += scaled * rows.values[q]
+        line[np.uint64(rows.indices[p])] += 0.5 * scaled * rows.values[p]
+    if rows.bias != 0.0:
+        add_row(rows, i, factor * rows.bias, out[rows.width])
+        out[rows.width, rows.width] -= 0.5 * factor * rows.bias * rows.bias
+
+
+@kernel
+def sweep(
+    data: Labelled,
+    x: np.ndarray,
+    known: bool,
+    stride: int,
+    here: AtRows,
+    ahead: Ahead,
+    gradient: np.ndarray,
+    curvature: np.ndarray,
+) -> float:
+    """Mean loss at x; fills what stays with the rows, the gradient, and half the curvature in any triangle.
+
+    Margins are computed unless they are known. The curvature is the sum over every `stride`-th row, or left alone if
+    it has no entries.
+    """
+    n = here.margins.size
+    total = 0.0
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    ahead.gradient[:] = 0.0
+    for start in range(0, n, STRETCH):
+        stop = min(start + STRETCH, n)
+        if not known:
+            for i in range(start, stop):
+                here.margins[i] = row_dot(data.rows, i, x)
+        labels, weights = data.labels[start:stop], data.weights[start:stop]
+        total += call_stretch(data.read, here.margins[start:stop], labels, weights, here.slopes[start:stop])
+        for i in range(start, stop):
+            here.bends[i] = call_scalar(data.bend, here.margins[i], data.labels[i])
+            add_row(data.rows, i, weight_of(data.weights, i) * here.slopes[i] / n, gradient)
+        if ahead.point.size:
+            for i in range(start, stop):
+                move = row_dot(data.rows, i, ahead.point) - ahead.margins[i]
+                ahead.foretold[i] = ahead.slopes[i] + ahead.bends[i] * move
+                add_row(data.rows, i, weight_of(data.weights, i) * ahead.foretold[i] / n, ahead.gradient)
+        if curvature.size:
+            for i in range(start + (-start) % stride, stop, stride):
+                factor = weight_of(data.weights, i) * here.bends[i] / n
+                if factor != 0.0:
+                    add_outer(data.rows, i, factor, curvature)
+    return total / n
+
+
+@kernel
+def read_margins(data: Labelled, here: AtRows) -> float:
+    """Mean loss, slopes and bends at known margins; reads no rows."""
+    n = here.margins.size
+    total = 0.0
+    for start in range(0, n, STRETCH):
+        stop = min(start + STRETCH, n)
+        labels, weights = data.labels[start:stop], data.weights[start:stop]
+        total += call_stretch(data.read, here.margins[start:stop], labels, weights, here.slopes[start:stop])
+        for i in range(start, stop):
+            here.bends[i] = call_scalar(data.bend, here.margins[i], data.labels[i])
+    return total / n
+
+
+@kernel
+def outer_sum(rows: Rows, factors: np.ndarray, stride: int, out: np.ndarray) -> None:
+    """out + out^T = sum over every `stride`-th row of factor_i a_i a_i^T."""
+    out[:] = 0.0
+    for i in range(0, factors.size, stride):
+        if factors[i] != 0.0:
+            add_outer(rows, i, factors[i], out)
