@@ -47,16 +47,12 @@ def _primal_gain(problem: ProblemView, x: np.ndarray, slope: np.ndarray) -> floa
 
 
 def _dual_gain(problem: ProblemView, x: np.ndarray, y: np.ndarray, size: float) -> float:
-    """|F x - prox_{s r2}(F x + s y)|^2 / s, where s makes F x and s y equally long."""
+    """|F x - prox_{s r2}(F x + s y)|^2 / s for the s at which |s y|^2 / s is as large as the objective."""
     if not y.size:
         return 0.0
     Fx = problem.F.forward(x)
-    forward, dual = float(np.linalg.norm(Fx)), float(np.linalg.norm(y))
-    if forward == 0.0 and dual == 0.0:
-        step = 1.0
-    elif forward == 0.0:
-        step = size / dual**2
-    else:
-        step = forward / dual if dual > 0.0 else forward**2 / size
+    forward, dual = float(Fx @ Fx), float(y @ y)
+    # In the units of F x over those of y.
+    step = size / dual if dual > 0.0 else forward / size if forward > 0.0 else 1.0
     apart = Fx - problem.r2.prox(Fx + step * y, step)
     return float(apart @ apart) / step
