@@ -19,8 +19,9 @@ LAYERS = [
     {"errors", "parameters", "sparse"},
     {"kernels"},
     {"losses", "penalties", "operators", "data", "graphs", "files"},
-    {"plots"},
-    {"state", "result", "problem", "certificate", "theory"},
+    {"plots", "sums"},
+    {"certificate"},
+    {"state", "result", "problem", "theory"},
     {"schemes", "datasets"},
     {"exact", "solvers", "newton"},
     {"engine"},
@@ -37,10 +38,9 @@ SIDEWAYS = {
     ("parameters", "errors"),
     ("sparse", "errors"),
     ("result", "state"),
-    ("problem", "certificate"),
-    ("result", "certificate"),
     ("newton", "solvers"),
     ("solvers", "newton"),
+    ("exact", "solvers"),
     ("operators", "penalties"),
     ("graphs", "operators"),
     ("graphs", "files"),
@@ -60,16 +60,13 @@ def module_name(path: Path) -> str:
 
 
 def imports(path: Path) -> set[str]:
-    """Modules of the package that a file imports, in functions too; `from . import x` counts as the module x.
+    """Modules of the package that a file imports, in functions and for the type checker too.
 
-    What is imported for the type checker alone does not count: it is not there at run time.
+    `from . import x` counts as the module x.
     """
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
     found = set()
     tree = ast.parse(path.read_text())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if alias.name.split(".")[0] == "spdpeg"}
