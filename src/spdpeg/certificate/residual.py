@@ -31,7 +31,7 @@ def residual(problem: ProblemView, x: np.ndarray, y: np.ndarray, seen: Evaluatio
 
 
 def _primal_gain(problem: ProblemView, x: np.ndarray, slope: np.ndarray) -> float:
-    """d'Md/2 of the step d that minimises g'd + d'Md/2 + r1(x + d), M a diagonal above the curvature of the mean loss."""
+    """d'Md/2 of the step d that minimises g'd + d'Md/2 + r1(x + d), M a diagonal above the loss's curvature."""
     squares = problem.loss.curvature * problem.column_sizes**2
     # The columns together may bend the loss this many times as much as each alone.
     factor = problem.lipschitz / float(squares.max(initial=0.0)) if np.any(squares) else 1.0

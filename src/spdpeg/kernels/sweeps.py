@@ -27,7 +27,7 @@ class AtRows(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """Slopes u = s + h <a, point - x> that a model with slopes s and bends h at x foretells; no point, nothing to do."""
+    """Slopes u = s + h <a, point - x> that a model with slopes s and bends h at x foretells, if there is a point."""
 
     point: np.ndarray
     margins: np.ndarray
