@@ -126,6 +126,10 @@ A function marked so must live in `kernels/`, in `schemes/` or in the folder of 
 """
 
 
+shared = njit(**_OPTIONS, _nrt=False)
+"""The same for longer functions: compiled once and called, which keeps large kernels quick to compile."""
+
+
 strict = njit(nogil=True, error_model="numpy", fastmath={"contract"}, _nrt=False, forceinline=True)
 """The same for formulas whose roundings must happen in the order in which they are written."""
 

@@ -1,0 +1,339 @@
+"""Interior points for a dense H: the whole run is one compiled loop, as models of 20 variables take microseconds.
+
+A step factors H + K^T D^-1 K by Cholesky. Rows of K with few entries are scattered into the matrix, full rows (data
+matrices of losses with corners) are multiplied by BLAS.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.jit import kernel, shared
+from ..kernels.lapack import Routines, add_gram, cholesky, cholesky_solve, routines
+from .central_path import (
+    ALMOST,
+    Point,
+    Terms,
+    Work,
+    add_adjoint,
+    aim,
+    complete,
+    copy_point,
+    far,
+    measure,
+    move,
+    new_work,
+    products_after,
+    start,
+    times,
+    weigh,
+)
+
+_MOST_STEPS = 200
+_MOST_RISES = 10
+"""Steps without progress after which rounding is taken to be all that is left; three times as many far away."""
+_NEAR = 1e-6
+_LEAST = 1e-14
+"""Added to the unit diagonal of H: enough for a singular matrix, too little to slow the steps down."""
+_TIGHTER = 100.0
+_MOST_DAMPING = 1e-3
+_PROGRESS = 0.9
+"""A step counts as progress if it leaves at most this part of the measure."""
+_SETTLING = 3
+_SHORT = 0.1
+"""A step shorter than this is replaced by one towards the centre, without second-order terms."""
+_CENTRAL = 0.3
+FLOOR = 1e-3
+"""Least size of an objective: b is of size 1, and a solution 0 has no size of its own."""
+_SMALL, _HUGE = 1e-12, 1e300
+_FAR = 1e10
+"""Iterates of this size, in a model of size 1, are on their way to infinity: there is no solution."""
+_CHUNK = 64
+"""Full rows that are multiplied at a time."""
+_FULL = 0.4
+"""Part of the columns from which a row counts as full."""
+
+
+class FullRows(NamedTuple):
+    """Rows of K with many entries, as a matrix, and memory for a chunk of them."""
+
+    rows: np.ndarray
+    numbers: np.ndarray
+    chunk: np.ndarray
+
+
+def full_rows(terms: Terms, width: int) -> FullRows:
+    """Lines that BLAS multiplies faster than a scatter."""
+    counts = np.diff(terms.pointers)[: terms.up.size]
+    numbers = np.flatnonzero(counts > max(_FULL * width, 8))
+    rows = np.zeros((numbers.size, width))
+    for place, e in enumerate(numbers):
+        own = slice(terms.pointers[e], terms.pointers[e + 1])
+        rows[place, terms.columns[own]] = terms.values[own]
+    return FullRows(rows, numbers, np.zeros((_CHUNK if numbers.size else 0, width)))
+
+
+class Outcome(NamedTuple):
+    """Where a run ended."""
+
+    point: Point
+    short: float
+    """Gap, misses and slope, all in units of the objective."""
+    size: float
+    """Size of the terms of the objective."""
+    steps: int
+    last: Point
+    """Where the iterates went, which tells more than the best of them if there is no solution."""
+
+
+def run(H: np.ndarray, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
+    """Follow the path until gap and misses are `accuracy` times the objective's terms, or as far as rounding allows."""
+    n = b.size
+    point, best = start(n, terms), start(n, terms)
+    matrix, scratch = np.zeros((n, n)), np.zeros((5, max(n, terms.offset.size)))
+    full = full_rows(terms, n)
+    is_full = np.zeros(terms.offset.size, dtype=np.int64)
+    is_full[full.numbers] = 1
+    short, size, steps = _run(
+        H, b, terms, point, best, new_work(n, terms), matrix, scratch, full, is_full, routines(), accuracy
+    )
+    return Outcome(best, short, size, steps, point)
+
+
+@shared
+def _multiply(H: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
+    for i in range(x.size):
+        total = 0.0
+        for j in range(x.size):
+            total += H[i, j] * x[j]
+        out[i] = total
+
+
+@shared
+def _assemble(
+    H: np.ndarray, terms: Terms, work: Work, full: FullRows, is_full: np.ndarray, lapack: Routines, matrix: np.ndarray
+) -> None:
+    """The lower triangle of H + K^T D^-1 K."""
+    n = H.shape[0]
+    for i in range(n):
+        for j in range(i + 1):
+            matrix[i, j] = H[i, j]
+    for e in range(terms.offset.size):
+        if is_full[e]:
+            continue
+        first, last = terms.pointers[e], terms.pointers[e + 1]
+        for k in range(first, last):
+            i, value = terms.columns[k], work.inverse[e] * terms.values[k]
+            for other in range(first, k + 1):
+                matrix[i, terms.columns[other]] += value * terms.values[other]
+    for begin in range(0, full.numbers.size, _CHUNK):
+        for place in range(_CHUNK):
+            k = begin + place
+            scale = np.sqrt(work.inverse[full.numbers[k]]) if k < full.numbers.size else 0.0
+            for j in range(n):
+                full.chunk[place, j] = scale * full.rows[k, j] if scale > 0.0 else 0.0
+        add_gram(lapack, full.chunk, matrix)
+
+
+@shared
+def _fold_groups(terms: Terms, work: Work, along: np.ndarray, used: np.ndarray, matrix: np.ndarray) -> None:
+    """Add the rank-one parts of the groups; `along` is 0 before and after, `used` holds the columns of a group."""
+    for g in range(terms.weight.size):
+        count = 0
+        first, last = terms.starts[g], terms.starts[g + 1]
+        for e in range(first, last):
+            for k in range(terms.pointers[e], terms.pointers[e + 1]):
+                j = terms.columns[k]
+                if along[j] == 0.0:
+                    used[count] = j
+                    count += 1
+                along[j] += terms.values[k] * work.bar[e]
+                if along[j] == 0.0:
+                    along[j] = 1e-300
+        factor = work.fold[g] * work.inverse[first] if last > first else 0.0
+        for a in range(count):
+            i = int(used[a])
+            for c in range(count):
+                j = int(used[c])
+                if j <= i:
+                    matrix[i, j] += factor * along[i] * along[j]
+        for a in range(count):
+            along[int(used[a])] = 0.0
+
+
+@shared
+def _direction(
+    H: np.ndarray, terms: Terms, work: Work, lapack: Routines, matrix: np.ndarray, scratch: np.ndarray, damped: bool
+) -> None:
+    """dw and dy for the right-hand sides -slope and -rest."""
+    n, rows = H.shape[0], terms.offset.size
+    right, weighed, answer = work.dw, scratch[0, :rows], scratch[1, :n]
+    weigh(terms, work, work.rest, weighed)
+    for j in range(n):
+        right[j] = -work.slope[j]
+    add_adjoint(terms, weighed, -1.0, right)
+    for j in range(n):
+        answer[j] = right[j]
+    cholesky_solve(lapack, matrix, answer)
+    if damped:
+        left = scratch[2, :n]
+        for _ in range(2):
+            _multiply(H, answer, left)
+            times(terms, answer, work.move_image)
+            weigh(terms, work, work.move_image, weighed)
+            add_adjoint(terms, weighed, 1.0, left)
+            for j in range(n):
+                left[j] = right[j] - left[j]
+            cholesky_solve(lapack, matrix, left)
+            for j in range(n):
+                answer[j] += left[j]
+    for j in range(n):
+        work.dw[j] = answer[j]
+    times(terms, work.dw, work.move_image)
+    for e in range(rows):
+        weighed[e] = work.move_image[e] + work.rest[e]
+    weigh(terms, work, weighed, work.dy)
+
+
+@shared
+def _residuals(H: np.ndarray, b: np.ndarray, terms: Terms, point: Point, work: Work) -> tuple[float, float]:
+    """Image and slope at a point; returns what the slope may cost and the size of the terms of the objective."""
+    times(terms, point.w, work.image)
+    _multiply(H, point.w, work.slope)
+    size = largest = steep = 0.0
+    for j in range(b.size):
+        size += 0.5 * point.w[j] * work.slope[j] + abs(b[j] * point.w[j])
+        largest = max(largest, abs(point.w[j]))
+        work.slope[j] -= b[j]
+    add_adjoint(terms, point.y, 1.0, work.slope)
+    for j in range(b.size):
+        steep += abs(work.slope[j])
+    for e in range(work.image.size):
+        size += abs(point.y[e]) * (abs(work.image[e]) + abs(terms.offset[e]))
+        work.image[e] -= terms.offset[e]
+    return steep * max(largest, _SMALL), size
+
+
+@shared
+def _factor(
+    H: np.ndarray,
+    terms: Terms,
+    work: Work,
+    full: FullRows,
+    is_full: np.ndarray,
+    lapack: Routines,
+    matrix: np.ndarray,
+    scratch: np.ndarray,
+    damping: float,
+) -> float:
+    """Factor H + K^T D^-1 K with as little damping as possible, at least that given; infinite if all was in vain."""
+    while damping <= _MOST_DAMPING:
+        _assemble(H, terms, work, full, is_full, lapack, matrix)
+        _fold_groups(terms, work, scratch[3], scratch[4], matrix)
+        for j in range(H.shape[0]):
+            matrix[j, j] += _LEAST + damping * matrix[j, j]
+        if cholesky(lapack, matrix):
+            return damping
+        damping = max(damping * _TIGHTER, 1e-15)
+    return np.inf
+
+
+@shared
+def _settle(
+    H: np.ndarray,
+    b: np.ndarray,
+    terms: Terms,
+    point: Point,
+    work: Work,
+    lapack: Routines,
+    matrix: np.ndarray,
+    scratch: np.ndarray,
+) -> None:
+    """Take the slope down to rounding: Newton steps that keep the slacks, with the factors of the last step."""
+    steep, _ = _residuals(H, b, terms, point, work)
+    for _ in range(_SETTLING):
+        for e in range(work.rest.size):
+            work.rest[e] = 0.0
+        _direction(H, terms, work, lapack, matrix, scratch, True)
+        for e in range(terms.up.size):
+            if terms.above[e] > 0.0:
+                work.dy[e] = min(work.dy[e], 0.5 * point.u[e])
+            if terms.below[e] > 0.0:
+                work.dy[e] = max(work.dy[e], -0.5 * point.v[e])
+        _shift(terms, point, work, 1.0)
+        after, _ = _residuals(H, b, terms, point, work)
+        if not after < steep:
+            _shift(terms, point, work, -1.0)
+            break
+        steep = after
+
+
+@shared
+def _shift(terms: Terms, point: Point, work: Work, sign: float) -> None:
+    for j in range(point.w.size):
+        point.w[j] += sign * work.dw[j]
+    for e in range(point.y.size):
+        point.y[e] += sign * work.dy[e]
+    for e in range(terms.up.size):
+        point.u[e] -= sign * terms.above[e] * work.dy[e]
+        point.v[e] += sign * terms.below[e] * work.dy[e]
+
+
+@kernel
+def _run(
+    H: np.ndarray,
+    b: np.ndarray,
+    terms: Terms,
+    point: Point,
+    best: Point,
+    work: Work,
+    matrix: np.ndarray,
+    scratch: np.ndarray,
+    full: FullRows,
+    is_full: np.ndarray,
+    lapack: Routines,
+    accuracy: float,
+) -> tuple[float, float, int]:
+    pairs = float(terms.weight.size)
+    for e in range(terms.up.size):
+        pairs += terms.above[e] + terms.below[e]
+    least, least_size, rises, damping, steps = np.inf, 0.0, 0, 0.0, 0
+    for _ in range(_MOST_STEPS):
+        steep, size = _residuals(H, b, terms, point, work)
+        gap, cost = measure(terms, point, work)
+        short, size = gap + cost + steep, max(size, FLOOR)
+        if not short < _HUGE or far(terms, point) > _FAR:
+            break
+        if short < least:
+            rises = 0 if short < _PROGRESS * least else rises + 1
+            least, least_size = short, size
+            copy_point(point, best)
+        else:
+            rises += 1
+        if short <= accuracy * size or rises >= (_MOST_RISES if least <= _NEAR * least_size else 3 * _MOST_RISES):
+            break
+        damping = _factor(H, terms, work, full, is_full, lapack, matrix, scratch, damping)
+        if damping == np.inf:
+            break
+        target = second = step = 0.0
+        for stage in range(3):
+            aim(terms, point, work, target, second)
+            _direction(H, terms, work, lapack, matrix, scratch, damping > 0.0)
+            step = complete(terms, point, work)
+            if pairs == 0.0 or (stage == 1 and step > _SHORT) or stage == 2:
+                break
+            if stage == 0:
+                left = max(products_after(terms, point, work, min(1.0, step)), 0.0)
+                target = gap / pairs * min(1.0, left / gap) ** 3
+                second = 1.0
+            else:  # second-order terms have led astray
+                target, second = _CENTRAL * gap / pairs, 0.0
+        move(terms, point, work, min(1.0, ALMOST * step))
+        steps += 1
+    if damping < np.inf:
+        _residuals(H, b, terms, best, work)
+        measure(terms, best, work)
+        damping = _factor(H, terms, work, full, is_full, lapack, matrix, scratch, damping)
+        if damping < np.inf:
+            _settle(H, b, terms, best, work, lapack, matrix, scratch)
+    return least, least_size, steps

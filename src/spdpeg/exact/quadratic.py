@@ -1,0 +1,272 @@
+"""Quadratic models with penalties, minimised exactly and without data.
+
+    min over w of  1/2 w^T H w - b^T w + (lines and groups of a ConicForm)
+
+`minimize` follows the central path (see central_path); `crossover.to_face` then makes zeros, fused entries and active
+bounds exact. H may be dense, sparse or diagonal plus few rows (`LowRank`); it may be smaller than the form, whose
+auxiliary variables it does not see, singular, or 0.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..penalties.conic import ConicForm, group_norms
+from . import certificates, dense, scaling
+from .central_path import Point, Terms
+
+ACCURACY = 1e-12
+"""Relative accuracy that is aimed at; rounding decides how much of it is reached."""
+_ENOUGH = 1e-9
+"""Relative accuracy that counts as optimal."""
+
+Status = Literal["optimal", "inaccurate", "infeasible", "unbounded"]
+
+
+class LowRank(NamedTuple):
+    """diag(diagonal) + V^T diag(signs) V: a quasi-Newton matrix."""
+
+    diagonal: np.ndarray
+    V: np.ndarray
+    signs: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """1/2 w^T H w - b^T w + form(w).
+
+    Parameters
+    ----------
+    H : array, sparse array or LowRank
+        Symmetric and positive semidefinite. It and `b` may leave out auxiliary variables at the end of w.
+    b : array
+    form : ConicForm
+    """
+
+    H: Any
+    b: np.ndarray
+    form: ConicForm
+
+    @property
+    def width(self) -> int:
+        """Length of w."""
+        return self.form.width
+
+    def times(self, w: np.ndarray) -> np.ndarray:
+        """(H + Q) w."""
+        known = self.b.size
+        out = self.form.quadratic @ w
+        if isinstance(self.H, LowRank):
+            out[:known] += self.H.diagonal * w[:known] + self.H.V.T @ (self.H.signs * (self.H.V @ w[:known]))
+        else:
+            out[:known] += self.H @ w[:known]
+        return out
+
+    def right(self) -> np.ndarray:
+        """b - l, for all of w."""
+        right = -self.form.linear
+        right[: self.b.size] += self.b
+        return right
+
+    def value(self, w: np.ndarray) -> float:
+        """The objective, without what a missed constraint would add."""
+        image = self.form.K @ w - self.form.offset
+        return 0.5 * float(w @ self.times(w)) - float(self.right() @ w) + _penalty(self.form, image)
+
+    def violation(self, w: np.ndarray) -> float:
+        """By how much the worst constraint is missed."""
+        form = self.form
+        image = form.K @ w - form.offset
+        lines, balls = image[: form.n_lines], np.isinf(form.weight)
+        over = [lines[np.isinf(form.up)], -lines[np.isinf(form.down)]]
+        over.append(group_norms(image, form.starts)[balls] - form.radius[balls])
+        return max(0.0, float(np.max(np.concatenate(over), initial=0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class ModelSolution:
+    """A minimiser with its multipliers.
+
+    Attributes
+    ----------
+    w, y : array
+        H w - b + l + K^T y = residual; each y lies exactly within its set: [-down, up], or a ball of radius c_g.
+    residual : array
+        What rounding leaves of the optimality condition.
+    value : float
+        The objective at w, missed constraints aside; `violation` tells by how much they are missed.
+    gap : float
+        Estimate of value - optimum: the complementarity of w and y plus |residual| |w|.
+    active : array of bool
+        Lines on which K_i w - t_i vanishes at the solution (by a guess that `crossover.to_face` checks).
+    zero : array of bool
+        Groups that vanish (norms) or touch the border (balls).
+    iterations : int
+    status : str
+    certificate : array or None
+        A direction of unbounded descent (unbounded), or multipliers that no w satisfies (infeasible).
+    """
+
+    w: np.ndarray
+    y: np.ndarray
+    residual: np.ndarray
+    value: float
+    violation: float
+    gap: float
+    active: np.ndarray
+    zero: np.ndarray
+    iterations: int
+    status: Status
+    certificate: np.ndarray | None = None
+
+
+def minimize(model: Model, accuracy: float = ACCURACY) -> ModelSolution:
+    """The solution of a model, up to a relative `accuracy` or as far as rounding allows."""
+    right = model.right()
+    kept = _kept_lines(model.form)
+    form = kept.form
+    diagonal = _diagonal(model)
+    scales = scaling.find(diagonal, right, form)
+    terms = scaling.apply(form, scales)
+    factor = scales.columns * np.sqrt(scales.width / scales.price)
+    b = scales.columns * right / scales.price
+    H = _padded(model)
+    outcome = dense.run(H * factor[:, None] * factor, b, terms, accuracy)
+    return _finished(model, kept, scales, terms, outcome)
+
+
+class _Kept(NamedTuple):
+    """The lines with entries; the multipliers of the others are known."""
+
+    form: ConicForm
+    rows: np.ndarray
+    y: np.ndarray
+
+
+def _kept_lines(form: ConicForm) -> _Kept:
+    """Leave out lines that are constant or of slope 0."""
+    K = form.K.copy()
+    K.sum_duplicates()  # sorts the columns too
+    counts = np.diff(K.indptr)
+    lines = form.n_lines
+    used = np.ones(K.shape[0], dtype=bool)
+    used[:lines] = (counts[:lines] > 0) & ((form.up > 0.0) | (form.down > 0.0))
+    y = np.zeros(K.shape[0])
+    if used.all():
+        return _Kept(_with_rows(form, K, used), np.arange(K.shape[0]), y)
+    constant = -form.offset[:lines]
+    slopes = np.where(constant > 0.0, form.up, np.where(constant < 0.0, -form.down, 0.0))
+    y[:lines] = np.where(used[:lines] | np.isinf(slopes), 0.0, slopes)
+    return _Kept(_with_rows(form, sp.csr_array(K[used]), used), np.flatnonzero(used), y)
+
+
+def _with_rows(form: ConicForm, K: sp.csr_array, used: np.ndarray) -> ConicForm:
+    lines = used[: form.n_lines]
+    return ConicForm(
+        form.size, form.quadratic, form.linear, K, form.offset[used], form.up[lines], form.down[lines],
+        form.starts - np.count_nonzero(~lines), form.weight, form.radius,
+    )  # fmt: skip
+
+
+def _diagonal(model: Model) -> np.ndarray:
+    out = model.form.quadratic.diagonal()
+    known = model.b.size
+    if isinstance(model.H, LowRank):
+        out[:known] += model.H.diagonal + model.H.signs @ np.square(model.H.V)
+    else:
+        out[:known] += model.H.diagonal()
+    return np.maximum(out, 0.0)
+
+
+def _padded(model: Model) -> np.ndarray:
+    if isinstance(model.H, np.ndarray) and model.b.size == model.width and not model.form.quadratic.nnz:
+        return model.H
+    H = model.form.quadratic.toarray()
+    known = slice(model.b.size)
+    if isinstance(model.H, LowRank):
+        H[known, known] += np.diag(model.H.diagonal) + model.H.V.T @ (model.H.signs[:, None] * model.H.V)
+    else:
+        H[known, known] += model.H.toarray() if sp.issparse(model.H) else model.H
+    return H
+
+
+def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, outcome: Any) -> ModelSolution:
+    form, point = model.form, outcome.point
+    w = scales.unscaled_w(point.w)
+    y = kept.y
+    y[kept.rows] = _within(kept.form, scales.unscaled_y(point.y))
+    lines = form.n_lines
+    image = form.K @ w - form.offset
+    residual = model.times(w) - model.right() + form.K.T @ y
+    gap = _complementarity(form, image, y) + float(np.abs(residual) @ np.abs(w))
+    active, zero = np.zeros(lines, dtype=bool), np.zeros(0, dtype=bool)
+    own_active, zero = _vanishing(terms, point)
+    active[kept.rows[kept.rows < lines]] = own_active
+    status: Status = "optimal" if outcome.short <= _ENOUGH * outcome.size else "inaccurate"
+    certificate = None
+    if status != "optimal" or kept.rows.size < form.K.shape[0]:
+        last = np.zeros(y.size)
+        last[kept.rows] = scales.unscaled_y(outcome.last.y)
+        found = certificates.find(model, scales.unscaled_w(outcome.last.w), last)
+        if found is not None:
+            status, certificate = found
+    return ModelSolution(
+        w=w, y=y, residual=residual, value=model.value(w), violation=model.violation(w), gap=gap, active=active,
+        zero=zero, iterations=outcome.steps, status=status, certificate=certificate,
+    )  # fmt: skip
+
+
+def _within(form: ConicForm, y: np.ndarray) -> np.ndarray:
+    """y cut off at its set, exactly."""
+    lines = form.n_lines
+    y[:lines] = np.clip(y[:lines], -form.down, form.up)
+    for _ in range(4):  # dividing by the norm may round upwards
+        lengths = group_norms(y, form.starts)
+        if not np.any(lengths > form.weight):
+            break
+        shrink = np.where(lengths > form.weight, form.weight / np.where(lengths > 0.0, lengths, 1.0), 1.0)
+        shrink = np.where(shrink < 1.0, np.minimum(shrink, 1.0 - np.finfo(float).eps), 1.0)
+        y[lines:] *= np.repeat(shrink, np.diff(form.starts))
+    return y
+
+
+def _vanishing(terms: Terms, point: Point) -> tuple[np.ndarray, np.ndarray]:
+    """Which lines and groups vanish: their primal part is smaller, in its units, than the room of their multiplier."""
+    size = max(float(np.max(np.abs(point.w), initial=0.0)), 1e-300)
+    both = terms.above * terms.below > 0.0
+    width = np.where(both, terms.up + terms.down, 1.0) * 0.5
+    room = np.minimum(np.where(terms.above > 0.0, point.u, np.inf), np.where(terms.below > 0.0, point.v, np.inf))
+    pull = max(float(np.max(np.abs(point.y), initial=0.0)), 1e-300)
+    lines = (point.p + point.q) / size < room / np.where(both, np.maximum(width, 1e-300), pull)
+    balls = terms.balls > 0
+    lengths, multipliers = group_norms(point.body, terms.starts), group_norms(point.y, terms.starts)
+    norms = point.head / size < (terms.weight - multipliers) / np.where(balls, 1.0, terms.weight)
+    border = (point.head - lengths) / np.maximum(terms.radius, 1e-300) < point.lead / pull
+    return lines, np.where(balls, border, norms)
+
+
+def _penalty(form: ConicForm, image: np.ndarray) -> float:
+    """The finite part of the lines and groups."""
+    lines = image[: form.n_lines]
+    slopes = np.where(lines > 0.0, form.up, form.down)
+    slopes = np.where(np.isinf(slopes), 0.0, slopes)
+    weights = np.where(np.isinf(form.weight), 0.0, form.weight)
+    return float(slopes @ np.abs(lines)) + float(weights @ group_norms(image, form.starts))
+
+
+def _complementarity(form: ConicForm, image: np.ndarray, y: np.ndarray) -> float:
+    """Lines and groups at w minus their linear bounds by y: 0 at a solution, never negative up to rounding."""
+    lines = form.n_lines
+    ends = np.where(image[:lines] > 0.0, form.up, -form.down)
+    finite = np.isfinite(ends)
+    own = np.where(finite, (np.where(finite, ends, 0.0) - y[:lines]) * image[:lines], np.abs(y[:lines] * image[:lines]))
+    product = image[lines:] * y[lines:]
+    labels = np.repeat(np.arange(form.weight.size), np.diff(form.starts))
+    products = np.bincount(labels, product, minlength=form.weight.size)
+    balls = np.isinf(form.weight)
+    lengths = group_norms(image, form.starts)
+    norms = np.where(balls, 0.0, form.weight) * lengths - products
+    rims = form.radius * group_norms(y, form.starts) - products
+    return float(np.sum(np.maximum(own, 0.0)) + np.sum(np.abs(np.where(balls, rims, norms))))

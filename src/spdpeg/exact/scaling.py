@@ -1,0 +1,125 @@
+"""A model brought to unit size: unit diagonal of H, unit rows of K, unit b. Interior points need it.
+
+All factors are powers of two, so that scaling and its inverse are exact: a residual at rounding level stays one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..penalties.conic import ConicForm
+from .central_path import Terms
+
+_TINY = 1e-12
+"""A diagonal entry of H below this part of the largest one says nothing about the size of its variable."""
+
+
+class Scaling(NamedTuple):
+    """w = columns * width * w', y = rows * price * y', objective = width * price * objective'."""
+
+    columns: np.ndarray
+    rows: np.ndarray
+    width: float
+    price: float
+
+    def unscaled_w(self, w: np.ndarray) -> np.ndarray:
+        """Of the model as it was given."""
+        return self.columns * self.width * w
+
+    def unscaled_y(self, y: np.ndarray) -> np.ndarray:
+        """Of the model as it was given."""
+        return self.rows * self.price * y
+
+
+def find(diagonal: np.ndarray, b: np.ndarray, form: ConicForm) -> Scaling:
+    """Factors for a model whose H has this diagonal."""
+    K, lines = form.K, form.n_lines
+    size = np.abs(K.data)
+    top = float(np.max(diagonal, initial=0.0))
+    known = diagonal > _TINY * top if top > 0.0 else np.zeros(b.size, dtype=bool)
+    columns = np.ones(b.size)
+    columns[known] = 1.0 / np.sqrt(diagonal[known])
+    if not known.all():
+        columns[~known] = _from_neighbours(K, columns, known)[~known]
+    columns = _power(columns)
+    rows = _largest_in_rows(K, size * columns[K.indices])
+    if form.weight.size:  # one factor for each group
+        labels = np.repeat(np.arange(form.weight.size), np.diff(form.starts))
+        largest = np.zeros(form.weight.size)
+        np.maximum.at(largest, labels, rows[lines:])
+        rows[lines:] = largest[labels]
+    rows = _power(1.0 / np.where(rows > 0.0, rows, 1.0))
+    pull = float(np.max(np.abs(columns * b), initial=0.0))
+    reach = _reach(form, rows)
+    if top > 0.0:
+        width = _power_of(max(pull, reach))
+        return Scaling(columns, rows, width, width)
+    slopes = np.concatenate([form.up / rows[:lines], form.down / rows[:lines], form.weight])
+    slopes = slopes[np.isfinite(slopes)]
+    return Scaling(columns, rows, _power_of(reach), _power_of(max(pull, float(np.max(slopes, initial=0.0)))))
+
+
+def apply(form: ConicForm, scaling: Scaling) -> Terms:
+    """Lines and groups in scaled variables."""
+    K, lines = form.K, form.n_lines
+    counts = np.diff(K.indptr)
+    line_rows = scaling.rows[:lines] * scaling.price
+    balls = np.isinf(form.weight)
+    first = form.starts[:-1]
+    return Terms(
+        pointers=K.indptr.astype(np.int64),
+        columns=K.indices.astype(np.int64),
+        values=K.data * np.repeat(scaling.rows, counts) * scaling.columns[K.indices],
+        offset=form.offset * scaling.rows / scaling.width,
+        up=np.where(np.isinf(form.up), 0.0, form.up) / line_rows,
+        down=np.where(np.isinf(form.down), 0.0, form.down) / line_rows,
+        above=np.isfinite(form.up).astype(float),
+        below=np.isfinite(form.down).astype(float),
+        starts=form.starts.astype(np.int64),
+        weight=np.where(balls, 0.0, form.weight) / (scaling.rows[first] * scaling.price),
+        radius=form.radius * scaling.rows[first] / scaling.width,
+        balls=balls.astype(np.int64),
+    )
+
+
+def _from_neighbours(K: sp.csr_array, columns: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Sizes of variables that H does not see: the largest that a row of K suggests, or 1 / the largest entry."""
+    size = np.abs(K.data)
+    told = _largest_in_rows(K, np.where(known[K.indices], size * columns[K.indices], 0.0))
+    told = np.repeat(np.where(told > 0.0, told, 0.0), np.diff(K.indptr))
+    suggested, largest = np.zeros(columns.size), np.zeros(columns.size)
+    np.maximum.at(suggested, K.indices, told / np.where(size > 0.0, size, 1.0))
+    np.maximum.at(largest, K.indices, size)
+    alone = 1.0 / np.where(largest > 0.0, largest, 1.0)
+    return np.where(suggested > 0.0, suggested, alone)
+
+
+def _reach(form: ConicForm, rows: np.ndarray) -> float:
+    """How far the offsets ask w to go; those of bounds, which may be far away, count only if there are no others."""
+    lines = form.n_lines
+    far = np.abs(form.offset) * rows
+    bounds = np.isinf(form.up) ^ np.isinf(form.down)
+    asked = np.concatenate([far[:lines][~bounds], far[lines:]])
+    for sizes in (asked, far[:lines][bounds], form.radius):
+        sizes = sizes[sizes > 0.0]
+        if sizes.size:
+            return float(np.median(sizes))
+    return 0.0
+
+
+def _largest_in_rows(K: sp.csr_array, sizes: np.ndarray) -> np.ndarray:
+    out = np.zeros(K.shape[0])
+    filled = np.flatnonzero(np.diff(K.indptr))
+    if filled.size:
+        out[filled] = np.maximum.reduceat(sizes, K.indptr[filled])
+    return out
+
+
+def _power(values: np.ndarray) -> np.ndarray:
+    """The nearest powers of two."""
+    return np.exp2(np.round(np.log2(values)))
+
+
+def _power_of(value: float) -> float:
+    return float(np.exp2(np.round(np.log2(value)))) if value > 0.0 else 1.0
