@@ -29,7 +29,8 @@ def test_random_models(block: int) -> None:
             continue
         scale = abs(value) + 1e-2 + float(np.abs(model.right()) @ np.abs(found.w))
         assert found.status in ("optimal", "inaccurate"), seed
-        assert found.value == pytest.approx(value, abs=1e-7 * scale), seed
+        # From below it is the gap that proves the value; the other solver is not always as accurate as it says.
+        assert value - 1e-6 * scale <= found.value <= value + 1e-7 * scale, seed
         assert found.violation <= 1e-8, seed
         assert -1e-12 * scale <= found.gap <= 1e-7 * scale, seed
         assert_multipliers_fit(model, found)
