@@ -2,18 +2,21 @@
 
 import argparse
 import json
+import os
 import sys
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.progress import track
 
-from . import estimators, fuzz, metamorphic, pool, table
+from . import estimators, files, fuzz, metamorphic, pool, table
 from .outcome import Outcome
 
 PARTS = {
     "fuzz": (fuzz.run, "random problems against CVXPY with Clarabel"),
     "estimators": (estimators.run, "estimators with random parameters, against the same"),
     "metamorphic": (metamorphic.run, "the same problem told in another way"),
+    "files": (files.run, "damaged data files, models and states"),
 }
 
 
@@ -22,14 +25,12 @@ def main() -> int:
     arguments = _parser().parse_args()
     job, _ = PARTS[arguments.part]
     first, cases = (arguments.first, arguments.cases) if arguments.seed is None else (arguments.seed, 1)
-    options = {"solver": arguments.solver, "passes": arguments.passes} if arguments.part == "fuzz" else {}
+    options = {name: value for name in ("solver", "passes", "format") if (value := getattr(arguments, name, None))}
     work = pool.run(job, range(first, first + cases), arguments.jobs, **options)
     bar = track(work, arguments.part, cases, console=Console(stderr=True), disable=not sys.stderr.isatty())
-    outcomes = sorted(bar, key=lambda outcome: outcome.seed)
-    title = " ".join([arguments.part, *(str(value) for value in options.values() if value is not None)])
+    outcomes = sorted(_kept(bar, arguments.json), key=lambda outcome: outcome.seed)
+    title = " ".join([arguments.part, *map(str, options.values())])
     table.show(title, outcomes, Console(width=None if sys.stdout.isatty() else 200), tuple(arguments.by))
-    if arguments.json:
-        _write(arguments.json, outcomes)
     return int(any(outcome.defect for outcome in outcomes))
 
 
@@ -44,17 +45,21 @@ def _parser() -> argparse.ArgumentParser:
         part.add_argument("--jobs", type=int, default=2, help="processes")
         part.add_argument("--by", nargs="*", default=[], help="kinds to count apart: loss, r1, r2, F, domain, data ...")
         part.add_argument("--json", help="a file for one line of JSON for each case")
+        if name == "files":
+            part.add_argument("--format", choices=files.FORMATS, help="this one alone")
         if name == "fuzz":
             part.add_argument("--solver", default="auto", help="by name")
             part.add_argument("--passes", type=float, help="the budget; that of `solve` by default")
     return parser
 
 
-def _write(path: str, outcomes: list[Outcome]) -> None:
-    with open(path, "w") as file:
+def _kept(outcomes: Iterable[Outcome], path: str | None) -> Iterator[Outcome]:
+    """Outcomes, written down as they come."""
+    with open(path or os.devnull, "w", buffering=1) as file:
         for outcome in outcomes:
             others = [[verdict.name, reason] for verdict, reason in outcome.others]
             file.write(json.dumps({**vars(outcome), "verdict": outcome.verdict.name, "others": others}) + "\n")
+            yield outcome
 
 
 if __name__ == "__main__":
