@@ -15,8 +15,7 @@ from sklearn.base import clone
 
 from common import load
 from spdpeg.estimators import FusedLogisticRegression
-from spdpeg.paths.path import EPS, chosen
-from spdpeg.paths.walk import walk
+from spdpeg.estimators.fitting import EPS, chosen, walk
 
 TARGET = 5.0
 

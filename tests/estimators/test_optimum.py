@@ -14,7 +14,7 @@ every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
 def test_no_estimator_is_left_out() -> None:
-    assert sorted(case.name for case in CASES) == sorted(estimators.__all__)
+    assert sorted(case.name for case in CASES) == sorted(name for name in estimators.__all__ if not name.endswith("CV"))
 
 
 @every_case

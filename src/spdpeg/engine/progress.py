@@ -1,14 +1,16 @@
-"""A progress bar for terminals, fed by the loop's callback."""
+"""Progress bars for terminals: of one run, fed by the loop's callback, and of many."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, track
 
 if TYPE_CHECKING:
     from ..result import Result
     from . import recorder
+
+Item = TypeVar("Item")
 
 _COLUMNS = (
     TextColumn("passes {task.fields[passes]:.3g}"),
@@ -37,3 +39,9 @@ def with_bar(work: "Callable[[Callable[[recorder.Progress], None]], Result]") ->
             )
 
         return work(show)
+
+
+def counted(items: Iterable[Item], name: str, total: int) -> Iterator[Item]:
+    """The items, with a bar on standard error that counts them; no bar where that is not a terminal."""
+    console = Console(stderr=True)
+    yield from track(items, name, total, console=console, transient=True, disable=not console.is_terminal)

@@ -1,9 +1,10 @@
 """scikit-learn estimators: the models that people search for.
 
-They choose terms and solver. One algorithm lives here, the Newton method of multinomial.py, on top of `solve`.
+They choose terms and solver, and hold no algorithm. fitting/ is the way from rows to a fitted model.
 """
 
 from .composite import CompositeClassifier, CompositeRegressor
+from .cross_validation import FusedLassoCV, FusedLogisticRegressionCV, GraphGuidedLogisticRegressionCV
 from .fused import FusedLasso, FusedLogisticRegression, FusedSVC
 from .generalized import GeneralizedLasso, GeneralizedLassoClassifier
 from .graph_guided import GraphGuidedLogisticRegression, GraphGuidedRegressor
@@ -14,11 +15,14 @@ __all__ = [
     "CompositeClassifier",
     "CompositeRegressor",
     "FusedLasso",
+    "FusedLassoCV",
     "FusedLogisticRegression",
+    "FusedLogisticRegressionCV",
     "FusedSVC",
     "GeneralizedLasso",
     "GeneralizedLassoClassifier",
     "GraphGuidedLogisticRegression",
+    "GraphGuidedLogisticRegressionCV",
     "GraphGuidedRegressor",
     "LowRankClassifier",
     "LowRankRegressor",

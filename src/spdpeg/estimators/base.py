@@ -1,30 +1,22 @@
-"""What all estimators share: parameters, checks of the input, the fit, and what is kept of it."""
+"""What all estimators share: parameters, checks of the input, fit, scores."""
 
 import math
-import warnings
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import plots
-from ..data import as_source
-from ..engine import solve
+from ..errors import InputError
 from ..losses import Loss
-from ..operators import Identity, Operator, as_operator
-from ..penalties import Penalty
-from ..problem import Problem
-from ..result import uninterrupted
-from ..sparse import sound
+from ..operators import Identity
+from ..penalties import L1, L2Squared, Penalty
+from . import fitting
 from .documentation import complete
-from .runs import Learner, Start
 
 _FLOATS = (np.float64, np.float32)
-_SEEDS = 2**31
 
 
 def takes_chunks(estimator: Any) -> bool:
@@ -32,23 +24,24 @@ def takes_chunks(estimator: Any) -> bool:
     return bool(estimator._streams)
 
 
-class Prepared(NamedTuple):
-    """What is learned from: the design, the labels of each problem, weights of the rows."""
+def weight(owner: object, name: str) -> Any:
+    """The parameter `name` of `owner`, refused unless it holds finite numbers of at least 0."""
+    value = getattr(owner, name)
+    try:
+        numbers = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        numbers = np.array(np.nan)
+    if not np.all(np.isfinite(numbers)) or np.any(numbers < 0.0):
+        raise InputError(
+            f"{name} of {type(owner).__name__} is {value!r}. Give a finite number of at least 0, or one for each entry."
+        )
+    return value
 
-    X: Any
-    targets: list[np.ndarray]
-    weights: np.ndarray | None
 
-
-Runs = list[tuple[Any, Any]]
-"""Problems, which can `split` an x into coefficients and intercept, and results."""
-
-
-class Fitted(NamedTuple):
-    """Coefficients and intercepts, a row for each target."""
-
-    coef: np.ndarray
-    intercept: np.ndarray
+def weighted(owner: object, name: str, penalty: type[L1] | type[L2Squared] = L1) -> Penalty | None:
+    """The penalty with the weight that the parameter `name` holds; None if that is 0."""
+    value = weight(owner, name)
+    return penalty(value) if np.any(value) else None
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -58,7 +51,7 @@ class Estimator(BaseEstimator):
     Parameters
     ----------
     solver : str, default="auto"
-        One of `spdpeg.solvers()`. "auto" is what `spdpeg.solve` takes for such a problem.
+        One of `spdpeg.list_solvers()`. "auto" is what `spdpeg.solve` takes for such a problem.
     tol : float, default=1e-4
         `fit` ends when the duality gap is at most this part of the objective. Where no gap is finite, the relative
         residual of the optimality conditions takes its place.
@@ -111,50 +104,14 @@ class Estimator(BaseEstimator):
         return tags
 
     def plot_coefficients(self) -> Any:
-        """Draw the coefficients: steps, an image or the graph, as F has it. Needs matplotlib; returns the figure."""
+        """Draw the coefficients: steps, an image or the graph, as F has it. Needs matplotlib.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         check_is_fitted(self)
         return plots.coefficients(self)
-
-    @property
-    def _intercept(self) -> bool:
-        return bool(self.fit_intercept)
-
-    @property
-    def _streams(self) -> bool:
-        """Whether SPDPEG applies."""
-        return math.isfinite(self._loss().curvature)
-
-    def _loss(self) -> Loss:
-        raise NotImplementedError
-
-    def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
-        """r1 and r2."""
-        raise NotImplementedError
-
-    def _operator(self, X: Any, weights: np.ndarray | None) -> Any:
-        """F for the columns of X; the weights are those of its rows."""
-        return Identity()
-
-    def _design(self, X: Any, reset: bool) -> Any:
-        """What the coefficients multiply: the columns of X, unless a model makes others of them."""
-        return X
-
-    def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool, **checks: Any) -> tuple[Any, Any, Any]:
-        """Design, labels and weights, rows of weight 0 dropped."""
-        X, y = validate_data(self, sound(X), y, reset=reset, accept_sparse="csr", dtype=_FLOATS, order="C", **checks)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            used = weights > 0.0
-            if not used.all():
-                X, y, weights = X[used], y[used], weights[used]
-        return self._design(X, reset), y, weights
-
-    def _scores(self, X: Any) -> np.ndarray:
-        """Design times coefficients plus intercept."""
-        check_is_fitted(self)
-        X = validate_data(self, sound(X), reset=False, accept_sparse="csr", dtype=_FLOATS)
-        return np.asarray(self._design(X, False) @ self.coef_.T + self.intercept_)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to all rows, up to `tol`.
@@ -166,111 +123,66 @@ class Estimator(BaseEstimator):
             Numbers, or class labels of any kind.
         sample_weight : array of shape (n_samples,), optional
             Weight k equals k copies of a row; weight 0 drops it.
+
+        Returns
+        -------
+        self
         """
-        self._set(self._solve(self._prepared(X, y, sample_weight)))
+        plan = fitting.plan(self, X, y, sample_weight)
+        fitting.keep(self, plan, fitting.fit(plan))
         return self
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
-        """What `fit` is given, checked."""
+    # What a model contributes to the fit. fitting.flow.Model lists these methods in the order of their calls.
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
         raise NotImplementedError
 
-    def _set(self, fitted: Fitted) -> None:
-        """Keep the coefficients."""
+    def _loss(self) -> Loss:
         raise NotImplementedError
 
-    def _problems(self, data: Prepared) -> list[Problem]:
-        """The problem of each target."""
-        source, terms = as_source(data.X), self._terms(data.X, data.weights, None)
-        return [
-            Problem(source, target, **terms, sample_weight=data.weights, intercept=self._intercept)
-            for target in data.targets
-        ]
+    def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
+        raise NotImplementedError
 
-    def _solve(self, data: Prepared) -> Fitted:
-        """The solutions of the problems."""
-        return self._finished(self._runs(data))
+    def _operator(self, X: Any, weights: np.ndarray | None) -> Any:
+        return Identity()
 
-    def _finished(self, runs: Runs) -> Fitted:
-        """Keep the account of the runs, with warnings where one is not as exact as wanted."""
-        for _, result in runs:
-            self._warn(result)
-        self._learners: list[Learner] = []
-        self.n_iter_ = max(math.ceil(result.passes) for _, result in runs)
-        return self._keep(runs)
+    @property
+    def _intercept(self) -> bool:
+        return bool(self.fit_intercept)
 
-    def _separate(self, data: Prepared) -> bool:
-        """Whether each target is a problem of its own."""
-        return True
+    def _joint(self, n_targets: int) -> bool:
+        return False
 
-    def _runs(self, data: Prepared) -> Runs:
-        """Solve the problem of each target."""
-        settings = self._settings()
-        together = zip(self._problems(data), self._starts(data, self.warm_start), strict=True)
-        return [
-            (problem, uninterrupted(solve(problem, **settings, **start.arguments(problem))))
-            for problem, start in together
-        ]
+    def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[Any, Any]:
+        raise NotImplementedError
 
-    def _settings(self) -> dict[str, Any]:
-        """Of `solve`, as the parameters say."""
-        return {
-            "solver": self.solver,
-            "tol": self.tol,
-            "max_passes": self.max_passes,
-            "seed": int(check_random_state(self.random_state).randint(_SEEDS)),
-            "progress": bool(self.verbose),
-        }
+    def _derive(self) -> None:
+        """Nothing, unless a model has more to tell of its coefficients."""
 
-    def _learn(self, data: Prepared) -> Fitted:
-        """Take a step of SPDPEG for each pair of rows, for each target."""
-        terms = self._terms(data.X, data.weights, getattr(self, "F_", None))
-        if not getattr(self, "_learners", []):
-            self._learners = [Learner(start, self._intercept) for start in self._starts(data, True)]
-        self.n_iter_ = 1
-        together = zip(self._learners, data.targets, strict=True)
-        return self._keep([learner.learn(data.X, target, data.weights, terms) for learner, target in together])
+    # What the kinds of models share.
 
-    def _terms(self, X: Any, weights: np.ndarray | None, F: Operator | None) -> dict[str, Any]:
-        """The problem without its data; F is made from X unless it is known."""
-        r1, r2 = self._penalties(X.shape[1])
-        if r2 is None:
-            F = None
-        elif F is None:
-            F = as_operator(self._operator(X, weights)).bind(X.shape[1])
-        self.F_ = F
-        return {"loss": self._loss(), "r1": r1, "r2": r2, "F": F}
+    @property
+    def _streams(self) -> bool:
+        """Whether SPDPEG applies."""
+        return math.isfinite(self._loss().curvature)
 
-    def _starts(self, data: Prepared, warm: bool) -> list[Start]:
-        """Where each problem begins: at the last fit if that is wanted and was of this size, at zero otherwise."""
-        shape = (len(data.targets), data.X.shape[1])
-        coef = np.atleast_2d(getattr(self, "coef_", np.empty(0)))
-        if not warm or coef.shape != shape:
-            return [Start(np.zeros(shape[1]))] * shape[0]
-        duals = self.dual_ if shape[0] > 1 else [self.dual_]
-        return [Start(*values) for values in zip(coef, np.atleast_1d(self.intercept_), duals, strict=True)]
+    def _design(self, X: Any, reset: bool) -> Any:
+        """What the coefficients multiply: the columns of X, unless a model makes others of them."""
+        return X
 
-    def _keep(self, runs: Runs) -> Fitted:
-        """Keep the accounts of the runs and return their solutions."""
-        results = [result for _, result in runs]
-        one = len(runs) == 1
-        for name in ("objective", "certificate", "history", "dual"):
-            values = [getattr(result, name) for result in results]
-            setattr(self, f"{name}_", values[0] if one else values)
-        solutions = [problem.split(result.x) for problem, result in runs]
-        return Fitted(np.vstack([coef for coef, _ in solutions]), np.hstack([intercept for _, intercept in solutions]))
+    def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool, **checks: Any) -> tuple[Any, Any, Any]:
+        """Design, labels and weights, rows of weight 0 dropped."""
+        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=_FLOATS, order="C", **checks)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            used = weights > 0.0
+            if not used.all():
+                X, y, weights = X[used], y[used], weights[used]
+        return self._design(X, reset), y, weights
 
-    def _warn(self, result: Any) -> None:
-        """Say so if the tolerance is not met."""
-        certificate = result.certificate
-        if certificate.met is not None:
-            return
-        if math.isfinite(certificate.rel_gap):
-            reached = f"a relative duality gap of {certificate.rel_gap:.2g}"
-        else:
-            reached = f"a residual of the optimality conditions of {certificate.residual:.2g}"
-        warnings.warn(
-            f"{type(self).__name__} ended after {result.passes:.4g} passes with {reached} where tol is {self.tol:g}: "
-            f"{result.status}. Raise max_passes or tol, or scale the columns of X to similar size.",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
+    def _scores(self, X: Any) -> np.ndarray:
+        """Design times coefficients plus intercept."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
+        return np.asarray(self._design(X, False) @ self.coef_.T + self.intercept_)

@@ -10,7 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError
-from .base import Estimator, Fitted, Prepared, takes_chunks
+from . import fitting
+from .base import Estimator, takes_chunks
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -47,6 +48,10 @@ class Classifier(ClassifierMixin, Estimator):
         classes : array, optional
             All labels that will ever come; needed in the first call.
         sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
         """
         known: np.ndarray | None = getattr(self, "classes_", None)
         X, y, weights = self._checked(X, y, sample_weight, reset=known is None)
@@ -67,20 +72,39 @@ class Classifier(ClassifierMixin, Estimator):
             raise InputError(
                 f"class_weight is {self.class_weight!r}, which needs all rows. Give partial_fit a dict of weights."
             )
-        self._set(self._learn(Prepared(X, self._targets(codes), self._class_weighted(codes, y, weights))))
+        fitting.learn(self, fitting.Data(X, self._targets(codes), self._class_weighted(codes, y, weights)))
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the rows: above 0 for the second of two classes; the largest wins among several."""
+        """Scores of the rows: above 0 for the second of two classes; the largest wins among several.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,), or (n_samples, n_classes) for more than two classes
+        """
         scores = self._scores(X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predicted classes of the rows of X."""
+        """Predicted classes of the rows of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels as in `classes_`.
+        """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
         X, y, weights = self._checked(X, y, sample_weight, reset=True)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
@@ -90,10 +114,10 @@ class Classifier(ClassifierMixin, Estimator):
                 "A classifier needs rows of at least two classes."
             )
         self.classes_ = classes
-        return Prepared(X, self._targets(codes), self._class_weighted(codes, y, weights))
+        return fitting.Data(X, self._targets(codes), self._class_weighted(codes, y, weights))
 
-    def _set(self, fitted: Fitted) -> None:
-        self.coef_, self.intercept_ = fitted
+    def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return coef, intercept
 
     def _targets(self, codes: np.ndarray) -> list[np.ndarray]:
         """Labels -1 and +1, for the second of two classes or for each of several against the rest."""

@@ -8,10 +8,10 @@ import numpy as np
 from .. import losses
 from ..operators import FirstDifference
 from ..penalties import Penalty
+from .base import weighted
 from .classification import Classifier
 from .logistic import LogisticClassifier
 from .regression import Regressor
-from .terms import weighted
 
 
 @dataclass(eq=False, repr=False)

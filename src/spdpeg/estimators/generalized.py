@@ -7,9 +7,9 @@ import numpy as np
 
 from ..operators import Identity
 from ..penalties import Penalty
+from .base import weighted
 from .logistic import LogisticClassifier
 from .regression import Regressor
-from .terms import weighted
 
 
 @dataclass(eq=False, repr=False)

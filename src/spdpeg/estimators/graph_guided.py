@@ -7,11 +7,13 @@ import numpy as np
 
 from ..errors import InputError
 from ..operators import Operator
-from ..penalties import Penalty
+from ..penalties import L1, L2Squared, Penalty
 from . import structure as structures
+from .base import weighted
 from .logistic import LogisticClassifier
 from .regression import Regressor
-from .terms import R1, weighted
+
+R1: dict[str, type[L1] | type[L2Squared]] = {"l1": L1, "ridge": L2Squared}
 
 
 @dataclass(eq=False, repr=False)

@@ -7,9 +7,9 @@ import numpy as np
 
 from ..operators import GridDifference
 from ..penalties import Nuclear, Penalty
+from .base import weight, weighted
 from .logistic import LogisticClassifier
 from .regression import Regressor
-from .terms import weight, weighted
 
 
 @dataclass(eq=False, repr=False)

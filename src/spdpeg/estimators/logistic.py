@@ -1,7 +1,6 @@
 """Logistic regression: probabilities of two classes, and of several in two ways."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,10 +8,7 @@ from scipy.special import expit, log_expit, softmax
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses
-from ..engine import solve
 from ..errors import InputError
-from ..newton.multinomial import Multinomial
-from .base import Prepared, Runs
 from .classification import Classifier
 
 _MULTI_CLASS = ("ovr", "multinomial")
@@ -45,35 +41,26 @@ class LogisticClassifier(Classifier):
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, a column each; one-vs-rest probabilities are scaled to sum to 1."""
+        """Probabilities of the classes; those of one class against the rest are scaled to sum to 1.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Columns in the order of `classes_`.
+        """
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
         return np.asarray(softmax(scores if self.multi_class == "multinomial" else log_expit(scores), axis=1))
 
-    def _separate(self, data: Prepared) -> bool:
+    def _joint(self, n_targets: int) -> bool:
         if self.multi_class not in _MULTI_CLASS:
             raise InputError(
                 f"multi_class of {type(self).__name__} is {self.multi_class!r}. Choose one of "
                 f"{', '.join(_MULTI_CLASS)}."
             )
-        return self.multi_class == "ovr" or len(data.targets) == 1
-
-    def _runs(self, data: Prepared) -> Runs:
-        return super()._runs(data) if self._separate(data) else self._run_together(data)
-
-    def _run_together(self, data: Prepared) -> Runs:
-        """Fit all classes at once."""
-        terms = self._terms(data.X, data.weights, None)
-        if not isinstance(terms["loss"], losses.Logistic):
-            raise InputError(
-                f"multi_class of {type(self).__name__} is 'multinomial' and its loss {terms['loss']!r}. "
-                "Only the logistic loss has such a form; choose 'ovr'."
-            )
-        problem = Multinomial(
-            data.X, np.argmax(data.targets, axis=0), data.weights, terms["r1"], terms["r2"], terms["F"], self._intercept
-        )
-        settings = self._settings()
-        tol, max_passes = settings.pop("tol"), settings.pop("max_passes")
-        starts = self._starts(data, self.warm_start)
-        return [(problem, problem.solve(starts, tol, max_passes, partial(solve, **settings)))]
+        return self.multi_class == "multinomial" and n_targets > 1

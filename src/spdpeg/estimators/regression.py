@@ -8,7 +8,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses
-from .base import Estimator, Fitted, Prepared, takes_chunks
+from . import fitting
+from .base import Estimator, takes_chunks
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -38,17 +39,33 @@ class Regressor(RegressorMixin, Estimator):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
         """
-        self._set(self._learn(self._prepared(X, y, sample_weight, reset=not hasattr(self, "coef_"))))
+        fitting.learn(self, self._data(X, y, sample_weight, reset=not hasattr(self, "coef_")))
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predicted numbers for the rows of X."""
+        """Predicted numbers for the rows of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         return self._scores(X)
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Prepared:
-        X, y, weights = self._checked(X, y, sample_weight, reset, y_numeric=True)
-        return Prepared(X, [y.astype(np.float64)], weights)
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
+        return self._data(X, y, sample_weight, reset=True)
 
-    def _set(self, fitted: Fitted) -> None:
-        self.coef_, self.intercept_ = fitted.coef[0], float(fitted.intercept[0])
+    def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> fitting.Data:
+        X, y, weights = self._checked(X, y, sample_weight, reset, y_numeric=True)
+        return fitting.Data(X, [y.astype(np.float64)], weights)
+
+    def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, float]:
+        return coef[0], float(intercept[0])

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..operators import Difference, FirstDifference, Matrix, Operator
 from ..penalties import Penalty
+from .base import weighted
 from .regression import Regressor
-from .terms import weighted
 
 
 @dataclass(eq=False, repr=False)

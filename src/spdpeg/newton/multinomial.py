@@ -9,6 +9,7 @@ the objective from rising. The same number added to all intercepts changes nothi
 
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,17 @@ class Multinomial:
         self._share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
         self._hits = np.eye(k)[codes]
         self._intercept = intercept
-        free, sizes = ([Zero()], [1]) if intercept else ([], [])
+        self._set_penalties(r1, r2, F)
+
+    def with_penalties(self, r1: Penalty | None, r2: Penalty | None, F: Operator | None) -> "Multinomial":
+        """The same data under other penalties."""
+        other = copy(self)
+        other._set_penalties(r1, r2, F)
+        return other
+
+    def _set_penalties(self, r1: Penalty | None, r2: Penalty | None, F: Operator | None) -> None:
+        k, d = self._hits.shape[1], self._rows.shape[1] - self._intercept
+        free, sizes = ([Zero()], [1]) if self._intercept else ([], [])
         self._terms: dict[str, Any] = {
             "loss": Squared(),
             "r1": SeparableSum([Zero() if r1 is None else r1, *free] * k, [d, *sizes] * k),

@@ -1,8 +1,8 @@
 """Models at many weights: the largest weights worth trying, paths over two weights, and cross-validation."""
 
-from .cross_validation import FusedLassoCV, FusedLogisticRegressionCV, GraphGuidedLogisticRegressionCV
-from .largest import lam_max
-from .path import EPS, Path, path
+from ..estimators import FusedLassoCV, FusedLogisticRegressionCV, GraphGuidedLogisticRegressionCV
+from ..estimators.fitting import EPS, lam_max
+from .path import Path, path
 
 __all__ = [
     "EPS",

@@ -4,16 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import track
 
 from .. import plots
-from ..errors import InputError
-from .largest import grids
-from .walk import walk
-
-NAMES = ("lam1", "lam2")
-EPS = 1e-3
+from ..estimators.fitting import EPS, chosen, walk
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,13 +40,26 @@ class Path:
     def plot(self, at: tuple[int, int] | None = None) -> Any:
         """Draw the number of non-zero coefficients over both weights, and the coefficients along each.
 
-        The lines pass through the pair with the indices `at`, the middle of the grid by default. Needs matplotlib;
-        returns the figure.
+        Needs matplotlib.
+
+        Parameters
+        ----------
+        at : pair of int, optional
+            Indices of the pair of weights that the lines pass through; the middle of the grid by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
         """
         return plots.path(self, at)
 
     def save(self, file: Any) -> None:
-        """Write all arrays by their names, as numpy.savez does."""
+        """Write all arrays by their names, as numpy.savez does.
+
+        Parameters
+        ----------
+        file : str, path or binary file
+        """
         np.savez_compressed(file, **vars(self))
 
     def __repr__(self) -> str:
@@ -93,6 +99,15 @@ def path(
     eps : float, default=1e-3
         The smallest weight of such a grid over the largest.
 
+    Returns
+    -------
+    Path
+
+    See Also
+    --------
+    lam_max : The weights at which all coefficients become 0.
+    FusedLassoCV : Choose the weights by cross-validation.
+
     Examples
     --------
     >>> from spdpeg import datasets
@@ -108,10 +123,12 @@ def path(
     weights = chosen(estimator, X, y, sample_weight, lam1, lam2, n_lam1, n_lam2, eps)
     shape = (weights["lam1"].size, weights["lam2"].size)
     kept: dict[str, np.ndarray] = {}
-    steps = walk(estimator, **weights, X=X, y=y, sample_weight=sample_weight)
-    console = Console(stderr=True)
-    hidden = not (estimator.verbose and console.is_terminal)
-    for place, model in track(steps, "fits", shape[0] * shape[1], console=console, transient=True, disable=hidden):
+    fits = walk(estimator, **weights, X=X, y=y, sample_weight=sample_weight)
+    if estimator.verbose:
+        from ..engine.progress import counted
+
+        fits = counted(fits, "fits", shape[0] * shape[1])
+    for place, model in fits:
         for name, value in _account(model).items():
             kept.setdefault(name, np.empty((*shape, *np.shape(value))))[place] = value
     return Path(**weights, **kept)
@@ -127,38 +144,3 @@ def _account(model: Any) -> dict[str, Any]:
         "gap": max(certificate.rel_gap for certificate in certificates),
         "passes": model.n_iter_,
     }
-
-
-def chosen(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, lam1: Any, lam2: Any, n_lam1: int, n_lam2: int, eps: float
-) -> dict[str, np.ndarray]:
-    """Both grids, largest weights first: those given, checked, and those that the data suggest."""
-    known = estimator.get_params(deep=False)
-    if "lam2" not in known:
-        raise InputError(f"{type(estimator).__name__} has no parameter lam2. A path needs a model with lam1 or lam2.")
-    if not 0.0 < eps < 1.0:
-        raise InputError(f"eps is {eps}. Give a number between 0 and 1.")
-    given = {"lam1": lam1, "lam2": lam2}
-    sizes = {"lam1": n_lam1, "lam2": n_lam2}
-    found = {}
-    for name in NAMES:
-        if name not in known:
-            if given[name] is not None:
-                raise InputError(f"{type(estimator).__name__} has no parameter {name}. Leave {name} out.")
-            found[name] = np.zeros(1)
-        elif given[name] is not None:
-            found[name] = _checked(name, given[name])
-        elif int(sizes[name]) != sizes[name] or sizes[name] < 1:
-            raise InputError(f"n_{name} is {sizes[name]}. Give a whole number of at least 1.")
-    missing = {name: int(size) for name, size in sizes.items() if name not in found}
-    return {**(grids(estimator, X, y, sample_weight, missing, eps) if missing else {}), **found}
-
-
-def _checked(name: str, values: Any) -> np.ndarray:
-    try:
-        grid = np.unique(np.asarray(values, dtype=float))[::-1]
-    except (TypeError, ValueError):
-        grid = np.empty(0)
-    if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(grid < 0.0):
-        raise InputError(f"{name} is {values!r}. Give an array of finite weights of at least 0.")
-    return grid

@@ -9,11 +9,12 @@ from scipy.optimize import linprog
 from scipy.sparse.linalg import lsqr
 from sklearn.base import clone
 
-from ..certificate import best_shift
-from ..errors import InputError, UnsupportedError
-from ..operators import FirstDifference, Operator
-from ..penalties import L1, FusedL1, Penalty
-from ..problem import Problem
+from ...certificate import best_shift
+from ...errors import InputError, UnsupportedError
+from ...operators import FirstDifference, Operator
+from ...penalties import L1, FusedL1, Penalty
+from ...problem import Problem
+from .flow import plan
 
 
 def lam_max(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio: float = 1.0) -> tuple[float, float]:
@@ -31,6 +32,15 @@ def lam_max(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio:
         As in `fit`.
     ratio : float, default=1
         0 is the l1 norm alone.
+
+    Returns
+    -------
+    (float, float)
+        lam1 and lam2.
+
+    See Also
+    --------
+    path : All fits on a grid that begins at such weights.
 
     Examples
     --------
@@ -50,7 +60,7 @@ def lam_max(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio:
     return lam1, ratio * lam1
 
 
-def grids(
+def suggested(
     estimator: Any, X: Any, y: Any, sample_weight: Any, sizes: dict[str, int], eps: float
 ) -> dict[str, np.ndarray]:
     """A grid for each weight named in `sizes`, from the largest worth trying down to `eps` times that.
@@ -76,20 +86,21 @@ class AtZero(NamedTuple):
 
 def at_zero(estimator: Any, X: Any, y: Any, sample_weight: Any, **weights: float) -> AtZero:
     """Minus the gradients of the mean loss at x = 0 and at the best intercept, and the terms with these weights."""
-    model = clone(estimator).set_params(**weights)
-    problems = model._problems(model._prepared(X, y, sample_weight))
-    if not math.isfinite(problems[0].loss.curvature):
+    multinomial = getattr(estimator, "multi_class", "ovr") == "multinomial"
+    # With the best intercepts, softmax and logistic loss have the same gradients at x = 0.
+    model = clone(estimator).set_params(**weights, **({"multi_class": "ovr"} if multinomial else {}))
+    found = plan(model, X, y, sample_weight)
+    problems, terms = found.problems, found.terms
+    if not math.isfinite(terms.loss.curvature):
         raise UnsupportedError(
             f"{type(model).__name__} has a loss with corners, for which no largest weight is known. Give lam1 and lam2."
         )
-    if len(problems) > 1 and getattr(model, "multi_class", "ovr") == "multinomial" and not model.fit_intercept:
+    if len(problems) > 1 and multinomial and not model.fit_intercept:
         raise UnsupportedError(
             "No largest weight is known for multi_class='multinomial' without an intercept. Give lam1 and lam2."
         )
-    # With the best intercepts, softmax and logistic loss have the same gradients at x = 0.
     pulls = [-problem.gradient(_settled(problem))[: problem.n_features] for problem in problems]
-    r1, r2 = model._penalties(problems[0].n_features)
-    return AtZero(pulls, problems[0].lipschitz, r1, r2, model.F_)
+    return AtZero(pulls, problems[0].lipschitz, terms.r1, terms.r2, terms.F)
 
 
 def _settled(problem: Problem) -> np.ndarray:

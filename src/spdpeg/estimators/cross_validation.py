@@ -14,10 +14,10 @@ from threadpoolctl import threadpool_limits
 
 from .. import plots
 from ..errors import InputError
-from ..estimators import FusedLasso, FusedLogisticRegression, GraphGuidedLogisticRegression
 from ..penalties import Penalty
-from .path import EPS, chosen
-from .walk import walk
+from . import fitting
+from .fused import FusedLasso, FusedLogisticRegression
+from .graph_guided import GraphGuidedLogisticRegression
 
 RULES = ("best", "one-standard-error")
 
@@ -28,10 +28,14 @@ class CrossValidated:
 
     Parameters
     ----------
-    lam1, lam2 : arrays, default=None
-        Weights to choose from. None lets the data suggest n_lam1 and n_lam2 of them, as `spdpeg.path` does.
-    n_lam1, n_lam2 : int, default=10
-        Lengths of grids that are not given.
+    lam1 : array, default=None
+        Weights to choose from. None lets the data suggest n_lam1 of them, as `spdpeg.path` does.
+    lam2 : array, default=None
+        The same with n_lam2.
+    n_lam1 : int, default=10
+        Length of the grid of lam1 if it is not given.
+    n_lam2 : int, default=10
+        The same for lam2.
     eps : float, default=1e-3
         The smallest weight of such a grid over the largest.
     cv : int, splitter, iterable of (train, test) indices or None, default=None
@@ -60,7 +64,7 @@ class CrossValidated:
     lam2: Any = None
     n_lam1: int = 10
     n_lam2: int = 10
-    eps: float = EPS
+    eps: float = fitting.EPS
     cv: Any = None
     scoring: Any = None
     rule: str = "best"
@@ -77,12 +81,16 @@ class CrossValidated:
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
             Weight k equals k copies of a row in the same fold; scores count them too.
+
+        Returns
+        -------
+        self
         """
         if self.rule not in RULES:
             raise InputError(f"rule of {type(self).__name__} is {self.rule!r}. Choose one of {', '.join(RULES)}.")
         model = self._at(1.0, 1.0)
-        model._checked(X, y, sample_weight, reset=True)  # so that the splitter meets no bad labels
-        grids = chosen(model, X, y, sample_weight, self.lam1, self.lam2, self.n_lam1, self.n_lam2, self.eps)
+        fitting.rows(model, X, y, sample_weight)  # so that the splitter meets no bad labels
+        grids = fitting.chosen(model, X, y, sample_weight, self.lam1, self.lam2, self.n_lam1, self.n_lam2, self.eps)
         self.lam1_grid_, self.lam2_grid_ = grids["lam1"], grids["lam2"]
         self.scores_ = self._scored(model, X, y, sample_weight)
         self.mean_scores_, self.std_scores_ = self.scores_.mean(axis=2), self.scores_.std(axis=2)
@@ -91,7 +99,12 @@ class CrossValidated:
         return super().fit(X, y, sample_weight)  # type: ignore[misc]
 
     def plot_scores(self) -> Any:
-        """Draw the mean scores over both weights, best and chosen marked. Needs matplotlib; returns the figure."""
+        """Draw the mean scores over both weights, best and chosen marked. Needs matplotlib.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         check_is_fitted(self)
         return plots.scores(self)
 
@@ -107,8 +120,7 @@ class CrossValidated:
         return self._model(**{**shared, "lam1": lam1, "lam2": lam2})
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
-        found: tuple[Penalty | None, Penalty | None] = self._at(self.lam1_, self.lam2_)._penalties(n_features)
-        return found
+        return fitting.penalties(self._at(self.lam1_, self.lam2_), n_features)
 
     def _scored(self, model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
         data = indexable(X, y, *([] if sample_weight is None else [sample_weight]))
@@ -119,7 +131,7 @@ class CrossValidated:
             seen, (X_out, y_out, *weights) = _rows(train, data), _rows(test, data)
             weighting = {"sample_weight": weights[0]} if weights else {}
             scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size))
-            for place, fitted in walk(model, self.lam1_grid_, self.lam2_grid_, *seen):
+            for place, fitted in fitting.walk(model, self.lam1_grid_, self.lam2_grid_, *seen):
                 scores[place] = scorer(fitted, X_out, y_out, **weighting)
             return scores
 
@@ -160,7 +172,7 @@ class FusedLassoCV(CrossValidated, FusedLasso):
     Examples
     --------
     >>> from spdpeg import datasets
-    >>> from spdpeg.paths import FusedLassoCV
+    >>> from spdpeg.estimators import FusedLassoCV
     >>> X, y, truth = datasets.piecewise_constant(200, 30, task="regression")
     >>> model = FusedLassoCV(n_lam1=5, n_lam2=5, cv=3, random_state=0).fit(X, y)
     >>> model.mean_scores_.shape, model.lam1_ in model.lam1_grid_

@@ -1,5 +1,6 @@
 """Weights by cross-validation: what is chosen, what is kept, and that it generalises."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,14 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.validation import check_is_fitted
 
 from spdpeg import InputError, datasets
-from spdpeg.estimators import FusedLasso, FusedLogisticRegression
-from spdpeg.paths import FusedLassoCV, FusedLogisticRegressionCV, GraphGuidedLogisticRegressionCV
+from spdpeg.estimators import (
+    FusedLasso,
+    FusedLassoCV,
+    FusedLogisticRegression,
+    FusedLogisticRegressionCV,
+    GraphGuidedLogisticRegressionCV,
+)
+from spdpeg.model_file import load_model, save_model
 
 NUMBERS = datasets.piecewise_constant(120, 60, task="regression", noise=3.0, seed=2)
 CLASSES = datasets.piecewise_constant(300, 20, seed=2)
@@ -108,3 +115,11 @@ def test_what_there_is_not() -> None:
     assert "n_jobs : int" in str(FusedLassoCV.__doc__)
     assert "solver : str" in str(FusedLassoCV.__doc__)
     check_is_fitted(FusedLassoCV(lam1=[0.1], lam2=[0.1], cv=2).fit(X, y), ("lam1_", "certificate_", "history_"))
+
+
+def test_a_file_holds_the_scores_too(chosen: FusedLassoCV, tmp_path: Path) -> None:
+    save_model(chosen, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(NUMBERS.X), chosen.predict(NUMBERS.X))
+    np.testing.assert_array_equal(loaded.scores_, chosen.scores_)
+    assert (loaded.lam1_, loaded.lam2_) == (chosen.lam1_, chosen.lam2_)

@@ -1,0 +1,26 @@
+"""From rows and a model to solutions: one fit, a fit that goes on with a stream, and fits at many weights."""
+
+from .flow import Data, Plan, Settings, Solution, Start, Terms, fit, keep, penalties, plan, rows
+from .grids import EPS, chosen
+from .largest import lam_max
+from .stream import learn
+from .walk import walk
+
+__all__ = [
+    "EPS",
+    "Data",
+    "Plan",
+    "Settings",
+    "Solution",
+    "Start",
+    "Terms",
+    "chosen",
+    "fit",
+    "keep",
+    "lam_max",
+    "learn",
+    "penalties",
+    "plan",
+    "rows",
+    "walk",
+]

@@ -1,0 +1,302 @@
+"""One fit from top to bottom.
+
+    plan(model, X, y, weights)     what to solve: rows checked, labels encoded, problems made; nothing is solved
+    fit(plan)                      the solution of each problem; no attribute is set
+    keep(model, plan, solutions)   all attributes that a fit leaves behind, and warnings
+
+`fit` of every estimator is these three lines; paths and cross-validation call them too. `Model` lists what a model
+contributes.
+"""
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from ...data import as_source
+from ...engine import solve
+from ...errors import InputError
+from ...losses import Logistic, Loss
+from ...newton.multinomial import Multinomial
+from ...operators import Operator, as_operator
+from ...penalties import Penalty
+from ...problem import Problem
+from ...result import Result, Run, uninterrupted
+
+_SEEDS = 2**31
+
+
+class Data(NamedTuple):
+    """What is learned from: the design, the labels of each target, weights of the rows."""
+
+    X: Any
+    targets: list[np.ndarray]
+    weights: np.ndarray | None
+
+
+class Terms(NamedTuple):
+    """The problem without its data."""
+
+    loss: Loss
+    r1: Penalty | None
+    r2: Penalty | None
+    F: Operator | None
+
+
+class Settings(NamedTuple):
+    """How `solve` is called."""
+
+    solver: str
+    tol: float
+    max_passes: float
+    seed: int
+    progress: bool
+
+
+class Start(NamedTuple):
+    """Coefficients, intercept and multipliers of a target to begin with."""
+
+    coef: np.ndarray
+    intercept: Any = 0.0
+    dual: np.ndarray | None = None
+
+    def arguments(self, problem: Problem) -> dict[str, Any]:
+        """For `solve`; multipliers of another F are left out."""
+        fits = self.dual is not None and self.dual.shape == (problem.F.n_outputs,)
+        return {"x0": problem.join(self.coef, self.intercept), "dual0": self.dual if fits else None}
+
+
+class Solution(NamedTuple):
+    """A problem, which can split x into coefficients and intercept, and its result."""
+
+    problem: Problem | Multinomial
+    result: Result | Run
+
+
+class Model(Protocol):
+    """What a fit asks of a model: its parameters, and these methods in the order in which they are called."""
+
+    solver: str
+    tol: float
+    max_passes: float
+    warm_start: bool
+    random_state: Any
+    verbose: bool
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> Data:
+        """Check the input, encode the labels, drop rows of weight 0."""
+
+    def _loss(self) -> Loss:
+        """The loss of a row."""
+
+    def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
+        """r1 and r2 at the model's weights."""
+
+    def _operator(self, X: Any, weights: np.ndarray | None) -> Any:
+        """F for the columns of X; the weights are those of its rows."""
+
+    @property
+    def _intercept(self) -> bool:
+        """Whether there is an intercept."""
+
+    def _joint(self, n_targets: int) -> bool:
+        """Whether all targets are one problem."""
+
+    def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[Any, Any]:
+        """`coef_` and `intercept_` from a row for each target."""
+
+    def _derive(self) -> None:
+        """Set further attributes that follow from `coef_`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a fit solves, decided before any of it is solved.
+
+    Attributes
+    ----------
+    data : Data
+    terms : Terms
+    problems : list of Problem
+        One for each target; none if all are fitted at once.
+    joint : Multinomial or None
+        The problem of all targets at once.
+    starts : list of Start
+        Where the targets begin.
+    settings : Settings
+    """
+
+    data: Data
+    terms: Terms
+    problems: list[Problem]
+    joint: Multinomial | None
+    starts: Sequence[Start]
+    settings: Settings
+
+    def under(self, r1: Penalty | None, r2: Penalty | None) -> "Plan":
+        """The same data under other penalties; what was learned and measured of them stays.
+
+        Parameters
+        ----------
+        r1, r2 : Penalty or None
+
+        Returns
+        -------
+        Plan
+        """
+        F = None if r2 is None else self.terms.F
+        return replace(
+            self,
+            terms=Terms(self.terms.loss, r1, r2, F),
+            problems=[problem.with_penalties(r1, r2, F) for problem in self.problems],
+            joint=None if self.joint is None else self.joint.with_penalties(r1, r2, F),
+        )
+
+
+def rows(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Data:
+    """The input as it is learned from; refused if the model cannot learn from it."""
+    return model._rows(X, y, sample_weight)
+
+
+def penalties(model: Model, n_features: int) -> tuple[Penalty | None, Penalty | None]:
+    """r1 and r2 at the weights that the model has now."""
+    return model._penalties(n_features)
+
+
+def plan(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Plan:
+    """What `model.fit(X, y, sample_weight)` solves.
+
+    Parameters
+    ----------
+    model : estimator
+        It keeps what checking the input tells: names of columns, classes.
+    X, y, sample_weight
+        As in `fit`.
+
+    Returns
+    -------
+    Plan
+    """
+    data = rows(model, X, y, sample_weight)
+    terms = terms_of(model, data)
+    joint = _joint(model, data, terms) if model._joint(len(data.targets)) else None
+    problems = _separate(model, data, terms) if joint is None else []
+    return Plan(data, terms, problems, joint, starts_of(model, data, model.warm_start), _settings(model))
+
+
+def terms_of(model: Model, data: Data, F: Operator | None = None) -> Terms:
+    """The terms at the model's weights; F is made from the rows unless it is known."""
+    n_features = data.X.shape[1]
+    r1, r2 = penalties(model, n_features)
+    if r2 is None:
+        F = None
+    elif F is None:
+        F = as_operator(model._operator(data.X, data.weights)).bind(n_features)
+    return Terms(model._loss(), r1, r2, F)
+
+
+def starts_of(model: Model, data: Data, warm: bool) -> list[Start]:
+    """Where each target begins: at the last fit if that is wanted and was of this size, at zero otherwise."""
+    shape = (len(data.targets), data.X.shape[1])
+    coef = np.atleast_2d(getattr(model, "coef_", np.empty(0)))
+    if not warm or coef.shape != shape:
+        return [Start(np.zeros(shape[1]))] * shape[0]
+    fitted: Any = model
+    duals = fitted.dual_ if shape[0] > 1 else [fitted.dual_]
+    return [Start(*values) for values in zip(coef, np.atleast_1d(fitted.intercept_), duals, strict=True)]
+
+
+def _separate(model: Model, data: Data, terms: Terms) -> list[Problem]:
+    source = as_source(data.X)  # once, so that the problems share it
+    return [
+        Problem(source, target, **terms._asdict(), sample_weight=data.weights, intercept=model._intercept)
+        for target in data.targets
+    ]
+
+
+def _joint(model: Model, data: Data, terms: Terms) -> Multinomial:
+    if not isinstance(terms.loss, Logistic):
+        raise InputError(
+            f"multi_class of {type(model).__name__} is 'multinomial' and its loss {terms.loss!r}. "
+            "Only the logistic loss has such a form; choose 'ovr'."
+        )
+    codes = np.argmax(data.targets, axis=0)
+    return Multinomial(data.X, codes, data.weights, terms.r1, terms.r2, terms.F, model._intercept)
+
+
+def _settings(model: Model) -> Settings:
+    seed = int(check_random_state(model.random_state).randint(_SEEDS))
+    return Settings(model.solver, model.tol, model.max_passes, seed, bool(model.verbose))
+
+
+def fit(plan: Plan) -> list[Solution]:
+    """Solve the problems of a plan, one after the other.
+
+    Parameters
+    ----------
+    plan : Plan
+
+    Returns
+    -------
+    list of Solution
+        One for each target, or one for all of them.
+    """
+    settings = plan.settings._asdict()
+    if plan.joint is None:
+        together = zip(plan.problems, plan.starts, strict=True)
+        return [
+            Solution(problem, uninterrupted(solve(problem, **settings, **start.arguments(problem))))
+            for problem, start in together
+        ]
+    tol, max_passes = settings.pop("tol"), settings.pop("max_passes")
+    return [Solution(plan.joint, plan.joint.solve(plan.starts, tol, max_passes, partial(solve, **settings)))]
+
+
+def keep(model: Model, plan: Plan, solutions: Sequence[Solution]) -> None:
+    """Set all that a fit leaves behind, with a warning for each solution that is not as exact as wanted.
+
+    Parameters
+    ----------
+    model : estimator
+    plan : Plan
+    solutions : list of Solution
+    """
+    for solution in solutions:
+        _warn(model, solution.result)
+    store(model, plan.terms, solutions, max(math.ceil(solution.result.passes) for solution in solutions), [])
+
+
+def store(model: Model, terms: Terms, solutions: Sequence[Solution], n_iter: int, learners: list[Any]) -> None:
+    """The one place where fitted attributes are set; `_derive` adds those that a model makes of its coefficients."""
+    parts = [solution.problem.split(solution.result.x) for solution in solutions]
+    coef, intercept = model._shaped(np.vstack([coef for coef, _ in parts]), np.hstack([level for _, level in parts]))
+    found = {"coef_": coef, "intercept_": intercept, "F_": terms.F, "n_iter_": n_iter, "_learners": learners}
+    for name in ("objective", "certificate", "history", "dual"):
+        values = [getattr(solution.result, name) for solution in solutions]
+        found[f"{name}_"] = values[0] if len(values) == 1 else values
+    for name, value in found.items():
+        setattr(model, name, value)
+    model._derive()
+
+
+def _warn(model: Model, result: Result | Run) -> None:
+    """Say so if the tolerance is not met."""
+    certificate = result.certificate
+    if certificate is None or certificate.met is not None:
+        return
+    if math.isfinite(certificate.rel_gap):
+        reached = f"a relative duality gap of {certificate.rel_gap:.2g}"
+    else:
+        reached = f"a residual of the optimality conditions of {certificate.residual:.2g}"
+    warnings.warn(
+        f"{type(model).__name__} ended after {result.passes:.4g} passes with {reached} where tol is {model.tol:g}: "
+        f"{result.status}. Raise max_passes or tol, or scale the columns of X to similar size.",
+        ConvergenceWarning,
+        stacklevel=4,  # who called fit, which called keep
+    )

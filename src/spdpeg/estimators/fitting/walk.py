@@ -1,0 +1,115 @@
+"""From weight to weight: fits that begin where their neighbours ended."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ...certificate import look
+from ...engine import solve
+from ...newton.continuation import Continuation, Place, plane, suits
+from ...problem import Problem
+from ...result import uninterrupted
+from .flow import Plan, Solution, Start, fit, keep, penalties, plan
+
+Ends = list[Any]
+"""Where a fit ended: a `Start` for each class fitted jointly, or a `Place` for each target fitted on its own."""
+
+
+def walk(
+    estimator: Any, lam1: np.ndarray, lam2: np.ndarray, X: Any, y: Any, sample_weight: Any = None
+) -> Iterator[tuple[tuple[int, int], Any]]:
+    """Fit at all pairs of weights.
+
+    The way goes to and fro along lam2, so that each fit has fitted neighbours. Where there are three of them it begins
+    at their plane, beside + above - corner, which is far closer to the solution than any of them. Input is checked, the
+    data are measured, and a graph that is learned from them is learned once.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With the parameters lam1, lam2 or both.
+    lam1, lam2 : arrays
+        A weight that the estimator does not have is passed over.
+    X, y, sample_weight
+        As in `fit`.
+
+    Yields
+    ------
+    (int, int), estimator
+        The indices of a pair, and the model fitted there: the same object each time.
+    """
+    names = {"lam1", "lam2"} & estimator.get_params(deep=False).keys()
+    # Positive weights first, so that F is made whatever the grids hold.
+    model = clone(estimator).set_params(verbose=False, **dict.fromkeys(names, 1.0))
+    whole = plan(model, X, y, sample_weight)
+    fitter = JointFits() if whole.joint is not None else SeparateFits(whole)
+    above: dict[int, Ends] = {}
+    for i in range(lam1.size):
+        row: dict[int, Ends] = {}
+        back = 1 if i % 2 else -1
+        for j in range(lam2.size)[::-back]:
+            weights = {"lam1": float(lam1[i]), "lam2": float(lam2[j])}
+            for name in names:
+                setattr(model, name, weights[name])
+            corner = above.pop(j + back, None)  # needed no more: a fit holds as many numbers as there are rows
+            here = whole.under(*penalties(model, whole.data.X.shape[1]))
+            solutions, row[j] = fitter.fit(here, _near(row.get(j + back), above.get(j), corner))
+            keep(model, here, solutions)
+            yield (i, j), model
+        above = row
+
+
+def _near(beside: Ends | None, above: Ends | None, corner: Ends | None) -> list[Ends]:
+    """What to begin with: three fits whose plane is meant if they can be had, else the nearest, else nothing."""
+    known = [ends for ends in (beside, above, corner) if ends is not None]
+    whole = len(known) == 3 and len({ends[0].dual.shape for ends in known}) == 1
+    return known if whole else known[:1]
+
+
+class JointFits:
+    """Fits of a model that solves for all classes at once."""
+
+    def fit(self, here: Plan, near: list[Ends]) -> tuple[list[Solution], Ends]:
+        """Begin at a combination of fits."""
+        if near:
+            of_class = zip(*near, strict=True)
+            here = replace(here, starts=[Start(*map(plane, zip(*ends, strict=True))) for ends in of_class])
+        [solution] = solutions = fit(here)
+        coef, intercept = solution.problem.split(solution.result.x)
+        classes = zip(coef, np.atleast_1d(intercept), solution.result.dual, strict=True)
+        return solutions, [Start(*values) for values in classes]
+
+
+class SeparateFits:
+    """Fits of a model with a problem of its own for each target."""
+
+    def __init__(self, whole: Plan) -> None:
+        quick = whole.settings.solver == "auto" and all(map(suits, whole.problems))
+        self._continuations = [Continuation(problem) for problem in whole.problems] if quick else []
+
+    def fit(self, here: Plan, near: list[Ends]) -> tuple[list[Solution], Ends]:
+        """Begin at a combination of fits."""
+        found = [self._solve(k, here, [ends[k] for ends in near]) for k in range(len(here.problems))]
+        return [solution for solution, _ in found], [place for _, place in found]
+
+    def _solve(self, k: int, here: Plan, near: list[Place]) -> tuple[Solution, Place]:
+        """The k-th problem, and where it ended."""
+        problem, settings = here.problems[k], here.settings
+        if near and self._continuations:
+            found = self._continuations[k].solve(problem, near, settings.tol, settings.max_passes)
+            if found is not None:
+                return Solution(problem, found[0]), found[1]
+        result = uninterrupted(solve(problem, **settings._asdict(), **_start(problem, near)))
+        margins = look(problem, result.x).margins if self._continuations else np.empty(0)
+        return Solution(problem, result), Place(result.x, margins, result.dual)
+
+
+def _start(problem: Problem, near: list[Place]) -> dict[str, Any]:
+    if not near:
+        return {}
+    dual = plane([place.dual for place in near])
+    # That of a fit without r2 has another size.
+    return {"x0": plane([place.x for place in near]), "dual0": dual if dual.size == problem.F.n_outputs else None}
