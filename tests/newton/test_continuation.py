@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import datasets, estimators, losses, operators, penalties
 from spdpeg.certificate import certify, least_gap, look
+from spdpeg.estimators import fitting
 from spdpeg.newton import continuation
 from spdpeg.newton.continuation import Continuation, Place, suits
 from spdpeg.paths import path
@@ -94,7 +95,7 @@ def test_other_losses(loss: Any) -> None:
         model(loss=loss, r1=penalties.L1(lam), r2=penalties.L1(lam), F=operators.FirstDifference(), tol=1e-8)
         for lam in (0.03, 0.02)
     ]
-    problems = [fit._problems(fit._prepared(data.X, data.y, None))[0] for fit in fits]
+    problems = [fitting.plan(fit, data.X, data.y).problems[0] for fit in fits]
     found = Continuation(problems[0]).solve(problems[1], [place_of(problems[0])], 1e-6, 1000.0)
     assert found is not None
     assert problems[1].certificate(found[0].x, found[0].dual).rel_gap <= 1.1e-6
