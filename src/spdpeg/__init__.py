@@ -8,19 +8,46 @@ proved by   certificate.py
 used through   estimators/   paths/   cli/   reproduce/
 """
 
-from importlib import import_module
-from typing import Any
+from __future__ import annotations
 
-from . import data, datasets, losses, operators, penalties, plots, solvers, theory
-from .engine import list_solvers, solve
-from .errors import CacheWarning, DivergedError, InputError, SpdpegError, StateError, UnsupportedError
-from .problem import Problem
-from .result import History, Result, Status
-from .state import State
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from . import data, datasets, losses, operators, penalties, plots, solvers, theory
+    from .engine.registry import list_solvers
+    from .engine.solve import solve
+    from .errors import CacheWarning, DivergedError, InputError, SpdpegError, StateError, UnsupportedError
+    from .problem import Problem
+    from .result import History, Result, Status
+    from .state import State
 
 __version__ = "0.1.0"
 
-_LAZY = {
+_LAZY: dict[str, tuple[str, ...]] = {
+    "data": (),
+    "datasets": (),
+    "engine": ("list_solvers", "solve"),
+    "errors": (
+        "CacheWarning",
+        "DivergedError",
+        "InputError",
+        "SpdpegError",
+        "StateError",
+        "UnsupportedError",
+    ),
+    "kernels": (),
+    "losses": (),
+    "operators": (),
+    "penalties": (),
+    "plots": (),
+    "problem": ("Problem",),
+    "result": ("History", "Result", "Status"),
+    "solvers": (),
+    "state": ("State",),
+    "theory": (),
     "estimators": (
         "CompositeClassifier",
         "CompositeRegressor",
@@ -48,7 +75,8 @@ _LAZY = {
     "files": (),
     "graphs": (),
 }
-"""Parts and names that are imported when they are first asked for: scikit-learn takes longer than all the rest."""
+"""Parts and their public names, imported when they are first asked for: NumPy and its family take seconds, in which the
+command line must answer to Ctrl-C already, and scikit-learn takes longer than all the rest."""
 
 __all__ = [
     "CacheWarning",
@@ -72,8 +100,12 @@ __all__ = [
     "solve",
     "solvers",
     "theory",
-    *_LAZY,
-    *(name for names in _LAZY.values() for name in names),
+    "estimators",
+    "files",
+    "graphs",
+    "model_file",
+    "paths",
+    *(name for part in ("estimators", "model_file", "paths") for name in _LAZY[part]),
 ]
 
 
@@ -81,7 +113,9 @@ def __getattr__(name: str) -> Any:
     for part, names in _LAZY.items():
         if name == part or name in names:
             module = import_module(f".{part}", __name__)
-            return module if name == part else getattr(module, name)
+            found = module if name == part else getattr(module, name)
+            globals()[name] = found
+            return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

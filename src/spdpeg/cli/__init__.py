@@ -11,6 +11,7 @@ from rich.console import Console
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import CacheWarning, SpdpegError, __version__
+from ..errors import one_line
 from . import compare, demo, doctor, fit, info, path, predict, reproduce, solvers
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -26,13 +27,14 @@ arguments and the console for standard output; progress goes to standard error, 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    args = _parser().parse_args(argv)
     try:
-        _run(args)
+        _run(_parser().parse_args(argv))
     except BrokenPipeError:
         _abandon_output()
-    except (SpdpegError, MemoryError) as error:
+    except SpdpegError as error:
         return _failed(str(error))
+    except MemoryError as error:
+        return _failed(f"The memory does not suffice ({one_line(error)}). Take fewer rows or columns.")
     except OSError as error:
         _abandon_output()
         where = "" if error.filename is None else f"{error.filename}: "
@@ -51,17 +53,26 @@ def _run(args: argparse.Namespace) -> None:
         for category in (ConvergenceWarning, CacheWarning):
             warnings.simplefilter("always", category)
         args.command(args, console)
-    sys.stdout.write(captured.get())
+    _write(captured.get())
+
+
+def _write(text: str) -> None:
+    """To standard output, letters that its encoding lacks written out."""
+    try:
+        sys.stdout.write(text)
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
     sys.stdout.flush()
 
 
 def _tell(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
     """A warning without the line of source, of which users of a command have no use."""
-    print(f"spdpeg: warning: {message}", file=sys.stderr)
+    print(f"spdpeg: warning: {one_line(message)}", file=sys.stderr)
 
 
 def _failed(message: str) -> int:
-    print(f"spdpeg: {message}", file=sys.stderr)
+    print(f"spdpeg: {one_line(message)}", file=sys.stderr)
     return FAILED
 
 

@@ -34,7 +34,12 @@ def add(commands: "Commands") -> None:
         "--r1", type=terms.penalty, default="zero", help=f"such as l1:0.01; of {names(terms.PENALTIES)}"
     )
     parser.add_argument("--r2", type=terms.penalty, default="zero", help="the same, of F x")
-    parser.add_argument("--F", type=terms.operator, help=f"of {names(terms.OPERATORS)}, or a file with a matrix")
+    parser.add_argument(
+        "--F",
+        action=data_options.Read,
+        read=terms.operator,
+        help=f"of {names(terms.OPERATORS)}, or a file with a matrix",
+    )
     parser.add_argument(
         "--solvers", nargs="+", choices=REGISTRY, default=_SOLVERS, metavar="SOLVER", help="see `spdpeg solvers`"
     )
@@ -43,6 +48,9 @@ def add(commands: "Commands") -> None:
 
 
 def _compare(args: argparse.Namespace, console: Console) -> None:
+    for read in data_options.inputs(args):
+        if Path(read).resolve().parent == args.output.resolve():
+            raise InputError(f"{read} lies in the directory for the results, {args.output}. Choose another --output.")
     table = files.read(**data_options.reading(args))
     if table.y is None:
         raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")

@@ -2,7 +2,6 @@
 
 import argparse
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..files.table import labels
 from ..model_file import save_model
 from . import data_options, models
 from .describe import describe
-from .output import add_json, show
+from .output import add_json, check_output, show
 
 if TYPE_CHECKING:
     from . import Commands
@@ -44,8 +43,7 @@ def add(commands: "Commands") -> None:
 
 
 def _fit(args: argparse.Namespace, console: Console) -> None:
-    if args.output is not None and not Path(args.output).absolute().parent.is_dir():
-        raise InputError(f"There is no directory for {args.output}. Make it first.")
+    check_output(args.output, data_options.inputs(args))
     model = models.build(args)
     streamed = args.stream or args.data == "-"
     if args.classes is not None and not (streamed and is_classifier(model)):

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .. import InputError, estimators, files
+from .. import InputError, SpdpegError, estimators, files
+from ..errors import one_line
+from . import data_options
 
 MODELS: dict[str, Any] = {
     "fused-lasso": estimators.FusedLasso,
@@ -70,8 +72,8 @@ def _shape(text: str) -> tuple[int, ...]:
 def _matrix(text: str) -> Any:
     try:
         return files.read(text).X
-    except (OSError, InputError) as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    except (OSError, SpdpegError) as error:
+        raise argparse.ArgumentTypeError(one_line(error)) from None
 
 
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -80,11 +82,17 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--r1": {"dest": "r1", "choices": ("l1", "ridge"), "help": "graph-guided: r1 (default: ridge)"},
     "--structure": {
         "dest": "structure",
-        "type": _structure,
+        "action": data_options.Read,
+        "read": _structure,
         "help": "graph-guided: chain, knn, sics, the shape of a grid (28x28), or a file with an adjacency matrix",
     },
     "--shape": {"dest": "shape", "type": _shape, "help": "total-variation and low-rank: of the image, such as 28x28"},
-    "--F": {"dest": "F", "type": _matrix, "help": "generalized-lasso: a file with the matrix F (.npz or .mat)"},
+    "--F": {
+        "dest": "F",
+        "action": data_options.Read,
+        "read": _matrix,
+        "help": "generalized-lasso: a file with the matrix F (.npz or .mat)",
+    },
     "--order": {"dest": "order", "type": int, "help": "trend-filter: of the differences"},
     "--multi-class": {
         "dest": "multi_class",

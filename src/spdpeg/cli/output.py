@@ -1,12 +1,17 @@
-"""What commands print: facts by name, as a table for people or as JSON for programs."""
+"""What commands print and write: facts by name, as a table for people or as JSON for programs; files of their own."""
 
 import argparse
 import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from ..errors import InputError, printable
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -22,8 +27,28 @@ def show(facts: dict[str, Any], console: Console, as_json: bool) -> None:
     table = Table(show_header=False)
     for name, value in facts.items():
         if value is not None:
-            table.add_row(name.replace("_", " "), Text(readable(value)))
+            table.add_row(name.replace("_", " "), Text(printable(readable(value))))
     console.print(table)
+
+
+def check_output(path: str | None, inputs: Iterable[str]) -> None:
+    """Refuse a file to write to that has no directory, is one, or is read by the same command."""
+    if path is None:
+        return
+    if not Path(path).absolute().parent.is_dir():
+        raise InputError(f"There is no directory for {path}. Make it first.")
+    if Path(path).is_dir():
+        raise InputError(f"{path} is a directory. Name a file.")
+    for read in inputs:
+        if _same_file(path, read):
+            raise InputError(f"{path} is the file {read} that the command reads. Write to another one.")
+
+
+def _same_file(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def readable(value: Any) -> str:

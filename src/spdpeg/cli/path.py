@@ -10,7 +10,7 @@ from rich.console import Console
 from .. import InputError, files, paths
 from ..files.replacing import replacing
 from . import data_options, models
-from .output import add_json, show
+from .output import add_json, check_output, show
 
 if TYPE_CHECKING:
     from . import Commands
@@ -36,9 +36,8 @@ def add(commands: "Commands") -> None:
 
 
 def _path(args: argparse.Namespace, console: Console) -> None:
-    for file in filter(None, (args.output, args.plot)):
-        if not Path(file).absolute().parent.is_dir():
-            raise InputError(f"There is no directory for {file}. Make it first.")
+    check_output(args.output, data_options.inputs(args))
+    check_output(args.plot, [*data_options.inputs(args), *filter(None, [args.output])])
     if args.plot is not None and Path(args.plot).suffix not in _PICTURES:
         raise InputError(f"{args.plot} does not end in {', '.join(_PICTURES)}. Name the picture so.")
     model = models.build(args)

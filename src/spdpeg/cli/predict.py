@@ -7,10 +7,11 @@ import numpy as np
 from rich.console import Console
 
 from .. import InputError, UnsupportedError, files
+from ..errors import printable
 from ..files.replacing import replacing
 from ..model_file import load_model
 from . import data_options, models
-from .output import add_json, plain, show
+from .output import add_json, check_output, plain, show
 
 if TYPE_CHECKING:
     from . import Commands
@@ -28,6 +29,7 @@ def add(commands: "Commands") -> None:
 
 
 def _predict(args: argparse.Namespace, console: Console) -> None:
+    check_output(args.output, [args.model, *data_options.inputs(args)])
     model = load_model(args.model)
     if args.proba and not hasattr(model, "predict_proba"):
         raise UnsupportedError(f"{type(model).__name__} has no probabilities. Leave --proba out.")
@@ -44,7 +46,7 @@ def _predict(args: argparse.Namespace, console: Console) -> None:
         show({"rows": len(predictions), "score": score, "predictions": predictions.tolist()}, console, True)
     else:
         for line in _lines(model, predictions, args.proba):
-            console.out(line, highlight=False)
+            console.out(printable(line), highlight=False)
 
 
 def _lines(model: Any, predictions: np.ndarray, proba: bool) -> list[str]:

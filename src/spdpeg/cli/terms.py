@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from .. import files, graphs, losses, operators, penalties
+from .. import SpdpegError, files, graphs, losses, operators, penalties
 from ..losses import Loss
 from ..operators import Operator
 from ..penalties import Penalty
@@ -64,7 +64,7 @@ def operator(text: str) -> Callable[[Any], Operator]:
                 made = operators.as_operator(files.read(text).X)
     except FileNotFoundError:
         raise argparse.ArgumentTypeError(f"{text!r} is no file and none of {', '.join(OPERATORS)}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, SpdpegError, ValueError) as error:
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
     return lambda X: made
 

@@ -31,9 +31,13 @@ _RECORDS = 20
 
 @contextmanager
 def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Turn Ctrl-C into a flag, so that a step is never torn apart; a second Ctrl-C stops at once."""
+    """Turn Ctrl-C into a flag, so that a step is never torn apart; a second Ctrl-C stops at once.
+
+    Only where Python's own handler is in place: a program that handles or ignores the signal itself goes on doing so.
+    """
     pressed = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
+    here = threading.current_thread() is threading.main_thread()
+    if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield pressed.is_set
         return
 

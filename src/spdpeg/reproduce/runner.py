@@ -5,14 +5,16 @@ import hashlib
 import json
 import multiprocessing
 import os
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import SpdpegError, __version__
-from ..files.replacing import replacing
+from ..files.replacing import replacing, sweep
 from . import measure
 from .protocol import Study
 
@@ -106,8 +108,7 @@ def curves(study: Study) -> list[Job]:
 def run(study: Study, directory: Path, jobs: int, report: Report | None = None) -> Parts:
     """Do what is missing in `jobs` processes of one thread each."""
     parts = Parts(study, directory)
-    for torn in directory.glob(".*.part"):
-        torn.unlink()  # of a worker that was killed while it wrote
+    sweep(directory)
     context = multiprocessing.get_context("spawn")
     end_to_watch, end_to_hold = context.Pipe(duplex=False)
     with futures.ProcessPoolExecutor(jobs, context, _begin, (study, parts, end_to_watch)) as pool:
@@ -159,7 +160,8 @@ def _stage(
 ) -> None:
     missing = parts.missing(jobs)
     done = len(jobs) - len(missing)
-    pending = [pool.submit(_work, job, *extra.get(job, ())) for job in missing]
+    with _workers_deaf_to_the_keyboard():
+        pending = [pool.submit(_work, job, *extra.get(job, ())) for job in missing]
     if report:
         report(name, done, len(jobs))
     for finished in futures.as_completed(pending):
@@ -167,6 +169,22 @@ def _stage(
         done += 1
         if report:
             report(name, done, len(jobs))
+
+
+@contextmanager
+def _workers_deaf_to_the_keyboard() -> Iterator[None]:
+    """Processes started in here never see Ctrl-C, which they would answer with a traceback while they import.
+
+    They inherit what this thread blocks; a Ctrl-C that comes meanwhile waits for the end.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _here: tuple[Study, Parts]
