@@ -1,5 +1,6 @@
 """Commands in a process of their own, with a terminal to write to."""
 
+import contextlib
 import os
 import pty
 import signal
@@ -49,7 +50,8 @@ class Terminal:
         self.process.kill()
         self.process.wait()
         if self.process.stdin is not None:
-            self.process.stdin.close()
+            with contextlib.suppress(BrokenPipeError):  # what was to be written has nowhere to go
+                self.process.stdin.close()
         os.close(self._screen)
 
 

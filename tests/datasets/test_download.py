@@ -3,30 +3,40 @@
 import dataclasses
 import functools
 import http.server
-import logging
+import json
+import subprocess
 import sys
 import threading
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spdpeg import InputError, UnsupportedError, datasets
+from spdpeg import InputError, datasets
+from spdpeg.datasets import fetching
 from spdpeg.datasets.catalogue import CATALOGUE
-
-pooch = pytest.importorskip("pooch")
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def do_GET(self):
+        """A file, or where a file called `elsewhere` says."""
+        target = Path(self.directory) / "elsewhere"
+        if not target.exists():
+            return super().do_GET()
+        self.send_response(302)
+        self.send_header("Location", target.read_text())
+        return self.end_headers()
+
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
     """The directory that a local server offers; splice and hitech have their homes there."""
-    monkeypatch.setattr(pooch.get_logger(), "level", logging.ERROR)
+    monkeypatch.setattr(fetching, "_SCHEMES", ("https", "http"))
     root = tmp_path / "home"
     root.mkdir()
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=root)) as service:
@@ -36,6 +46,10 @@ def server(tmp_path, monkeypatch):
         threading.Thread(target=service.serve_forever, daemon=True).start()
         yield root
         service.shutdown()
+
+
+def kept(cache):
+    return sorted(file.name for file in (cache / "data").iterdir())
 
 
 def write_splice(path, rows=1000):
@@ -49,7 +63,7 @@ def test_downloaded_once(server, cache):
     assert first.source == str(cache / "data" / "splice")
     (server / "splice").unlink()
     assert (datasets.load("splice").X != first.X).nnz == 0
-    assert [file.name for file in (cache / "data").iterdir()] == ["splice"]
+    assert kept(cache) == ["checksums.json", "splice"]
 
 
 def test_text_sets_come_out_of_the_archive(server, cache):
@@ -66,7 +80,7 @@ def test_text_sets_come_out_of_the_archive(server, cache):
     data = datasets.load("hitech", unit_rows=False)
     assert (data.X != X).nnz == 0
     assert np.array_equal(data.y > 0, np.arange(2301) % 6 == 0)
-    assert sorted(file.name for file in (cache / "data").iterdir()) == ["hitech.mat", "hitech.mat.rclass"]
+    assert kept(cache) == ["checksums.json", "hitech.mat", "hitech.mat.rclass"]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +114,114 @@ def test_no_answer(server):
         datasets.load("splice")
 
 
-def test_pooch_is_optional(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(UnsupportedError, match=r"spdpeg\[data\]"):
-        datasets.load("a9a")
+def test_addresses_without_encryption_are_refused(monkeypatch, server, cache):
+    write_splice(server / "splice")
+    monkeypatch.setattr(fetching, "_SCHEMES", ("https",))
+    with pytest.raises(InputError, match="http is not https"):
+        datasets.load("splice")
+    assert kept(cache) == []
+
+
+@pytest.mark.parametrize("target", ["ftp://127.0.0.1/splice", "file:///etc/hostname"])
+def test_no_answer_leads_to_other_schemes(target, server, cache):
+    (server / "elsewhere").write_text(target)
+    with pytest.raises(InputError, match="could not be downloaded"):
+        datasets.load("splice")
+    assert kept(cache) == []
+
+
+def test_all_homes_are_encrypted():
+    assert {entry.home.partition(":")[0] for entry in CATALOGUE.values()} == {"https"}
+
+
+@pytest.mark.parametrize("honest", [True, False])
+def test_a_server_may_not_fill_the_disk(honest, server, cache, monkeypatch):
+    write_splice(server / "splice")
+    monkeypatch.setattr(fetching, "_MOST", 1000)
+    if not honest:
+        monkeypatch.setattr(_Quiet, "send_header", hide(_Quiet.send_header))
+    with pytest.raises(InputError, match="more than any data set here"):
+        datasets.load("splice")
+    assert kept(cache) == []
+
+
+def hide(send):
+    """As `send`, but for the length."""
+    return lambda self, name, value: None if name == "Content-Length" else send(self, name, value)
+
+
+def test_what_ends_too_early_is_refused(server, cache, monkeypatch):
+    write_splice(server / "splice")
+    send = _Quiet.send_header
+
+    def longer(self, name, value):
+        send(self, name, str(int(value) + 9) if name == "Content-Length" else value)
+
+    monkeypatch.setattr(_Quiet, "send_header", longer)
+    with pytest.raises(InputError, match="could not be downloaded"):
+        datasets.load("splice")
+    assert kept(cache) == []
+
+
+def test_a_known_checksum_must_fit(server, cache, monkeypatch):
+    write_splice(server / "splice")
+    monkeypatch.setitem(CATALOGUE, "splice", dataclasses.replace(CATALOGUE["splice"], sha256="0" * 64))
+    with pytest.raises(InputError, match="is not splice: its SHA-256 is not the one that is known"):
+        datasets.load("splice")
+    assert kept(cache) == []
+
+
+def test_a_file_must_stay_what_it_was_at_first(server, cache):
+    write_splice(server / "splice")
+    datasets.load("splice")
+    path = cache / "data" / "splice"
+    path.write_text(path.read_text().replace("1:2", "1:3", 1))
+    with pytest.raises(InputError, match=r"has changed since it was first used.*Delete the file"):
+        datasets.load("splice")
+    path.unlink()
+    assert datasets.load("splice").X.shape == (1000, 60)
+
+
+def test_a_file_put_into_the_cache_is_remembered_at_first_use(cache):
+    (cache / "data").mkdir(parents=True)
+    write_splice(cache / "data" / "splice")
+    datasets.load("splice", download=False)
+    assert list(json.loads((cache / "data" / "checksums.json").read_text())) == ["splice"]
+
+
+def damaged_archives(path):
+    """Archives that hold the set and cannot be read, each in its own way."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("hitech.mat", "1 1 1\n1 1\n" * 100)
+    content = path.read_bytes()
+    directory = content.index(b"PK\x01\x02")
+    for offset, value in ((8, 1), (10, 99)):  # the flag of encryption, the method
+        changed = bytearray(content)
+        changed[directory + offset] = changed[offset - 2] = value
+        yield bytes(changed)
+    changed = bytearray(content)
+    changed[45:50] = bytes(5)
+    yield bytes(changed)
+
+
+def test_damaged_encrypted_and_unknown_archives(server, cache):
+    for content in damaged_archives(server / "docdata.zip"):
+        (server / "docdata.zip").write_bytes(content)
+        with pytest.raises(InputError, match="is not hitech: it is no zip archive that can be read"):
+            datasets.load("hitech")
+    assert kept(cache) == []
+
+
+def test_what_a_killed_download_left_goes_with_the_next(server, cache):
+    write_splice(server / "splice")
+    code = (
+        "import os, pathlib, signal, sys\n"
+        "from spdpeg.datasets import storage\n"
+        "with storage._arrivals() as directory:\n"
+        "    (directory / 'half').write_text('')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -9
+    assert len(kept(cache)) == 1
+    datasets.load("splice")
+    assert kept(cache) == ["checksums.json", "splice"]

@@ -10,6 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
@@ -38,6 +39,9 @@ def fitted(model=None, **attributes):
         "F_": operators.FirstDifference().bind(4),
         "_learners": ["not to be saved"],
     }
+    if not is_classifier(model):
+        found |= {"coef_": found["coef_"][0], "intercept_": 0.25}
+        del found["classes_"]
     vars(model).update({**found, **attributes})
     return model
 
@@ -90,6 +94,7 @@ def test_several_classes(tmp_path):
         fitted(
             classes_=np.array([1, 2, 5]),
             coef_=RNG.standard_normal((3, 4)),
+            intercept_=RNG.standard_normal(3),
             certificate_=certificates,
             objective_=[0.1, float("inf"), float("-inf")],
             history_=[History(*RNG.random((5, 2)))] * 3,
@@ -224,7 +229,10 @@ def test_a_file_of_an_older_version_lacks_parameters_that_came_later(tmp_path):
         ({"attributes": {"coef_": {"is": "array", "name": "nowhere"}}}, "nowhere"),
         ({"attributes": {"coef_": {"is": "os.system", "fields": {}}}}, "os.system, which this version"),
         ({"attributes": {"coef_": {"is": "operators.as_operator", "fields": {}}}}, "as_operator, which this version"),
-        ({"attributes": []}, "cannot be read"),
+        ({"attributes": []}, "the header's attributes is a list"),
+        ({"attributes": {}}, "n_features_in_ is missing"),
+        ({"parameters": {"lam1": json.loads("[" * 900 + "]" * 900)}}, "nested more than 40 deep"),
+        ({"spdpeg": 3}, "the header's spdpeg is a int"),
         ({"format": "other"}, "not a model of spdpeg or is damaged"),
         ({"version": "two"}, "not a model of spdpeg or is damaged"),
         ({"sha256": None}, "not a model of spdpeg or is damaged"),
@@ -237,6 +245,95 @@ def test_headers_that_cannot_be(changes, message, tmp_path):
         load_model(tmp_path / "m")
     assert message in str(error.value)
     assert str(tmp_path / "m") in str(error.value)
+
+
+def damaged(path, **attributes):
+    """The message on loading a model whose attributes were changed, with checksums that fit."""
+    save_model(fitted(**attributes), path)
+    with pytest.raises(InputError) as error:
+        load_model(path)
+    assert str(path) in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"coef_": np.array([[1.0, np.nan, 0.0, 0.0]])}, "coef_ is no array of shape (1, 4) of finite numbers"),
+        ({"coef_": np.zeros((1, 4, 2))}, "coef_ is no array of shape (1, 4)"),
+        ({"coef_": np.zeros((1, 3))}, "coef_ is no array of shape (1, 4)"),
+        ({"coef_": np.zeros((1, 4), dtype=int)}, "coef_ is no array"),
+        ({"coef_": "none"}, "coef_ is no array"),
+        ({"intercept_": np.array([np.inf])}, "intercept_ is not 1 finite number"),
+        ({"classes_": np.array([1.0])}, "classes_ are not two labels or more"),
+        ({"classes_": np.array([1.0, np.nan])}, "classes_ are not two labels or more"),
+        ({"classes_": np.array([1.0, 2.0, 3.0])}, "intercept_ is not 3 finite"),
+        ({"n_features_in_": 10**15}, "n_features_in_ is no number of columns"),
+        ({"n_features_in_": True}, "n_features_in_ is no number of columns"),
+        ({"feature_names_in_": np.array(["a"], dtype=object)}, "feature_names_in_ are not one name for each column"),
+        ({"certificate_": ["yes", [1.0]]}, "certificate_ is none"),
+        ({"objective_": "small"}, "objective_ is no number"),
+        ({"n_iter_": -1}, "n_iter_ is no count"),
+        ({"history_": 3}, "history_ is none"),
+        ({"dual_": np.array([np.nan])}, "dual_ does not hold finite numbers"),
+        ({"F_": 3}, "F_ is no operator"),
+    ],
+)
+def test_models_that_could_not_predict(attributes, message, tmp_path):
+    assert message in damaged(tmp_path / "m", **attributes)
+
+
+@pytest.mark.parametrize("name", ["coef_", "intercept_", "classes_", "certificate_", "objective_", "n_iter_"])
+def test_missing_parts_are_told_when_the_model_is_loaded(name, tmp_path):
+    save_model(fitted(), tmp_path / "m")
+    attributes = read_header(tmp_path / "m")["attributes"]
+    del attributes[name]
+    rewrite(tmp_path / "m", attributes=attributes)
+    with pytest.raises(InputError, match=f"{name} is missing"):
+        load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize("shape", ["(1000000000000000000000000000000,)", "(100000, 1000000)", "(-1,)"])
+def test_arrays_that_claim_too_much(shape, tmp_path):
+    save_model(fitted(), tmp_path / "m")
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(64)
+    rewrite(tmp_path / "m", {"coef_.npy": content})
+    with pytest.raises(InputError, match="coef_"):
+        load_model(tmp_path / "m")
+
+
+def test_sparse_parts_are_made_sure_of(tmp_path):
+    save_model(fitted(estimators.GeneralizedLasso(sp.csr_array(np.eye(4)))), tmp_path / "m")
+    content = io.BytesIO()
+    np.save(content, np.array([0, 1, 2, 10**8]))
+    rewrite(tmp_path / "m", {"F.indices.npy": content.getvalue()})
+    with pytest.raises(InputError, match="the index 100000000 lies outside"):
+        load_model(tmp_path / "m")
+
+
+def test_a_model_may_not_fill_the_memory(tmp_path, monkeypatch):
+    save_model(fitted(), tmp_path / "m")
+    monkeypatch.setenv("SPDPEG_MAX_EXPANDED", "1000")
+    with pytest.raises(InputError, match="SPDPEG_MAX_EXPANDED"):
+        load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null"])
+def test_a_device_is_no_model(path):
+    with pytest.raises(InputError, match="not a model of spdpeg"):
+        load_model(path)
+
+
+def test_a_curve_knows_its_positions(tmp_path):
+    positions = np.arange(6.0).reshape(-1, 1)
+    model = estimators.TrendFilter(lam2=0.1).fit(positions, positions[:, 0] ** 2)
+    save_model(model, tmp_path / "m")
+    np.testing.assert_array_equal(load_model(tmp_path / "m").predict(positions), model.predict(positions))
+    model.knots_ = model.knots_[::-1].copy()
+    save_model(model, tmp_path / "m")
+    with pytest.raises(InputError, match="knots_ do not rise"):
+        load_model(tmp_path / "m")
 
 
 def test_an_exchanged_array_does_not_match_its_checksum(tmp_path):

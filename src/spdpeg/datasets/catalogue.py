@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/"
-DOCDATA = "http://www.shi-zhong.com/software/docdata.zip"
+DOCDATA = "https://www.shi-zhong.com/software/docdata.zip"
 
 
 @dataclass(frozen=True)
@@ -19,16 +19,19 @@ class Entry:
     classes : int
     is_text : bool
         Counts of words, whose rows are scaled to unit norm.
+    sha256 : str or None
+        Of what the home sends, where it is known.
     """
 
     home: str
     shapes: dict[tuple[int, int], str]
     classes: int = 2
     is_text: bool = False
+    sha256: str | None = None
 
 
-def _libsvm(name: str, shapes: dict[tuple[int, int], str]) -> Entry:
-    return Entry(LIBSVM + name, shapes)
+def _libsvm(name: str, shapes: dict[tuple[int, int], str], sha256: str | None = None) -> Entry:
+    return Entry(LIBSVM + name, shapes, sha256=sha256)
 
 
 def _docdata(shapes: dict[tuple[int, int], str], classes: int) -> Entry:
@@ -38,10 +41,14 @@ def _docdata(shapes: dict[tuple[int, int], str], classes: int) -> Entry:
 CATALOGUE = {
     "splice": _libsvm("splice", {(1000, 60): ""}),
     "svmguide3": _libsvm("svmguide3", {(1243, 22): "column 22 is zero; the paper counts 21 columns"}),
-    "mushrooms": _libsvm("mushrooms", {(8124, 112): ""}),
-    "a9a": _libsvm("a9a", {(32561, 123): ""}),
+    "mushrooms": _libsvm(
+        "mushrooms", {(8124, 112): ""}, "f39a4eb628dc61a7d43760815b061c9e497aa728ce1ad8bde57a09ef6043b538"
+    ),
+    "a9a": _libsvm("a9a", {(32561, 123): ""}, "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906"),
     "w8a": _libsvm(
-        "w8a", {(49749, 300): "the training part; the paper's 64,700 rows include the test part", (64700, 300): ""}
+        "w8a",
+        {(49749, 300): "the training part; the paper's 64,700 rows include the test part", (64700, 300): ""},
+        "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2",
     ),
     "hitech": _docdata({(2301, 10080): ""}, 6),
     "k1b": _docdata(

@@ -65,8 +65,9 @@ def load(
     """A data set by its name, one of `names()`.
 
     The paper's sets are looked for in `data_dir`, else in the directory that SPDPEG_DATA_DIR names; then in the user's
-    cache; then they are downloaded there with pooch. Files may be LIBSVM text (plain, gz, bz2, xz), .npz, MATLAB's .mat
-    or CLUTO's .mat with .rclass. A file whose size or number of classes is not that of the data set is refused.
+    cache; then they are downloaded there over https. A file in the cache must be what it was when it was first used.
+    Files may be LIBSVM text (plain, gz, bz2, xz), .npz, MATLAB's .mat or CLUTO's .mat with .rclass. A file whose size
+    or number of classes is not that of the data set is refused.
 
     breast_cancer and digits come with scikit-learn; piecewise_constant and clustered_graph are generated.
 
@@ -89,9 +90,9 @@ def load(
     digits: 1,797 rows, 64 columns, 49.9% positive; scikit-learn's load_digits. Pixels are divided by 16. The digits
     5 to 9 are positive.
     """
-    if name in CATALOGUE:
+    if isinstance(name, str) and name in CATALOGUE:
         return _from_file(name, CATALOGUE[name], data_dir, positive, unit_rows, download)
-    if name not in _BUILT_IN:
+    if not isinstance(name, str) or name not in _BUILT_IN:
         raise InputError(f"There is no data set called {name!r}. Choose from: {', '.join(names())}.")
     if data_dir is not None or positive is not None:
         raise InputError(f"{name} comes with no file and two given classes. Leave out data_dir and positive.")
@@ -117,7 +118,7 @@ def _from_file(
             f"Get it from {entry.home}, or allow the download."
         )
     if path is None:
-        path = storage.download(name, entry.home, lambda arrived: _read(arrived, name, entry))
+        path = storage.download(name, entry.home, entry.sha256, lambda arrived: _read(arrived, name, entry))
     X, labels = _read(path, name, entry)
     y, choice = _binary(name, labels, positive)
     choices = [entry.shapes[X.shape], choice]

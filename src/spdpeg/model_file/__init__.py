@@ -7,9 +7,7 @@ import hashlib
 import io
 import json
 import os
-import struct
 import zipfile
-import zlib
 from importlib.metadata import version
 from typing import Any
 
@@ -19,7 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import estimators
 from ..errors import InputError, UnsupportedError
+from ..files.archive import Archive, array
 from ..files.replacing import replacing
+from .validation import first_fault
 from .values import Arrays, decode, encode
 
 __all__ = ["is_model", "load_model", "read_header", "save_model"]
@@ -31,18 +31,8 @@ _VERSION = 1
 _HEADER = "header.json"
 _SECTIONS = {"format", "version", "spdpeg", "class", "parameters", "attributes", "sha256"}
 
-_DAMAGE = (
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    EOFError,
-    RuntimeError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-"""What reading a damaged archive raises, by where the damage is."""
+_LARGEST_HEADER = 32 << 20
+"""Bytes of it; parsed JSON takes many times the room of its text."""
 
 
 def save_model(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
@@ -74,7 +64,10 @@ def save_model(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read what `save_model` wrote; no code is run from the file."""
+    """Read what `save_model` wrote; no code is run from the file, and what would not make a whole model is refused.
+
+    What is wrong with a file is an InputError or UnsupportedError; a file that is not there is the system's OSError.
+    """
     header, members = _read(path)
     cls = getattr(estimators, header["class"]) if header["class"] in estimators.__all__ else None
     if cls is None:
@@ -83,19 +76,20 @@ def load_model(path: str | os.PathLike[str]) -> Any:
             f"It was written by spdpeg {header['spdpeg']}; install that or a newer one."
         )
     try:
-        arrays = {
-            name.removesuffix(".npy"): np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
-            for name, content in members.items()
-        }
+        arrays = {name.removesuffix(".npy"): array(content, name) for name, content in members.items()}
         model = cls(**{name: decode(value, arrays) for name, value in header["parameters"].items()})
         for name, value in header["attributes"].items():
             if not _is_fitted_name(name):
                 raise InputError(f"{name!r} is no fitted attribute")
             setattr(model, name, decode(value, arrays))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        wrong = first_fault(model)
+        if wrong is not None:
+            raise InputError(wrong)
+    # Terms are made of whatever the file says, and fail in their own ways if that makes no sense.
+    except Exception as error:
         raise InputError(
             f"{os.fspath(path)}, written by spdpeg {header['spdpeg']}, cannot be read by spdpeg {version('spdpeg')} "
-            f"({error}). Install the version that wrote it, or fit the model anew."
+            f"({str(error) or type(error).__name__}). Install the version that wrote it, or fit the model anew."
         ) from None
     return model
 
@@ -107,39 +101,55 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def is_model(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a model, sound or not, rather than data."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return _HEADER in archive.namelist()
-    except zipfile.BadZipFile:
-        return False
+    with open(path, "rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return _HEADER in archive.namelist()
+        # zipfile fails in many ways on what is no archive; that the file cannot be opened is told above.
+        except Exception:
+            return False
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The header and the arrays as they are stored, all checked."""
-    with open(path, "rb") as file:
-        content = io.BytesIO(file.read())
     try:
-        with zipfile.ZipFile(content) as archive:
-            header = json.loads(archive.read(_HEADER))
-            if header["format"] != _FORMAT or not header.keys() >= _SECTIONS:
-                raise InputError("the header is not that of a model")
+        with open(path, "rb") as file, Archive(file) as archive:
+            header = _header(archive)
             if header["version"] > _VERSION:
                 raise UnsupportedError(
                     f"{os.fspath(path)} is a model of format {header['version']}, written by spdpeg "
                     f"{header['spdpeg']}; this is spdpeg {version('spdpeg')}, which reads formats up to {_VERSION}. "
                     "Install a newer spdpeg."
                 )
-            members = {name: archive.read(name) for name in header["sha256"]}
+            members = {name: archive.content(name) for name in header["sha256"]}
         for name, member in members.items():
             if hashlib.sha256(member).hexdigest() != header["sha256"][name]:
                 raise InputError(f"{name} does not match its checksum")
-    except UnsupportedError:
-        raise
-    except _DAMAGE as error:
+    except InputError as error:
+        told = str(error)
+        advice = "" if told.endswith(".") else " Copy it again, or fit the model anew."
         raise InputError(
-            f"{os.fspath(path)} is not a model of spdpeg or is damaged ({error}). Copy it again, or fit the model anew."
+            f"{os.fspath(path)} is not a model of spdpeg or is damaged ({told.rstrip('.')}).{advice}"
         ) from None
     return header, members
+
+
+def _header(archive: Archive) -> dict[str, Any]:
+    """The header, with all its sections, each of its kind."""
+    content = archive.content(_HEADER)
+    if len(content) > _LARGEST_HEADER:
+        raise InputError(f"the header has {len(content) >> 20} MiB")
+    try:
+        header = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the header is no JSON, {error}") from None
+    if not isinstance(header, dict) or header.get("format") != _FORMAT or not header.keys() >= _SECTIONS:
+        raise InputError("the header is not that of a model")
+    kinds = {"version": int, "spdpeg": str, "class": str, "parameters": dict, "attributes": dict, "sha256": dict}
+    odd = next((name for name, kind in kinds.items() if not isinstance(header[name], kind)), None)
+    if odd is not None:
+        raise InputError(f"the header's {odd} is a {type(header[odd]).__name__}")
+    return header
 
 
 def _encoded(values: dict[str, Any], arrays: Arrays) -> dict[str, Any]:

@@ -16,11 +16,15 @@ from ..errors import InputError, UnsupportedError
 from ..operators import Operator
 from ..parameters import Parameterized
 from ..result import History
+from ..sparse import sound
 
 Arrays = dict[str, np.ndarray]
 
 _RECORDS = {cls.__name__: cls for cls in (Certificate, History)}
 _TERMS = {"losses": losses, "penalties": penalties, "operators": operators}
+_DEEPEST = 40
+"""Levels of things inside things; those of this package have a handful."""
+
 _KINDS = "biufU"
 """Types of arrays that need no pickle: truth values, whole and real numbers, text."""
 
@@ -62,30 +66,43 @@ def encode(value: Any, name: str, arrays: Arrays) -> Any:
     )
 
 
-def decode(value: Any, arrays: Arrays) -> Any:
-    """What `encode` was given."""
+def decode(value: Any, arrays: Arrays, depth: int = 0) -> Any:
+    """What `encode` was given; things inside things more than `_DEEPEST` times are refused."""
+    if depth > _DEEPEST:
+        raise InputError(f"values are nested more than {_DEEPEST} deep")
+
+    def inner(item: Any) -> Any:
+        return decode(item, arrays, depth + 1)
+
     if isinstance(value, list):
-        return [decode(item, arrays) for item in value]
+        return list(map(inner, value))
     if not isinstance(value, dict):
         return value
     kind = value["is"]
     if kind == "float":
         return float(value["text"])
     if kind == "tuple":
-        return tuple(decode(value["items"], arrays))
+        return tuple(inner(value["items"]))
     if kind == "dict":
-        return {decode(key, arrays): decode(item, arrays) for key, item in value["items"]}
+        return {inner(key): inner(item) for key, item in value["items"]}
     if kind == "texts":
-        return np.array(value["items"], dtype=object)
+        return _texts(value["items"])
     if kind == "array":
         return arrays[value["name"]]
     if kind == "csr":
-        parts = [decode(value[part], arrays) for part in ("data", "indices", "indptr")]
-        return sp.csr_array(tuple(parts), shape=tuple(value["shape"]))
-    fields = {name: decode(item, arrays) for name, item in value["fields"].items()}
+        parts = tuple(inner(value[part]) for part in ("data", "indices", "indptr"))
+        rows, columns = map(int, value["shape"])
+        return sound(sp.csr_array(parts, shape=(rows, columns)), "a sparse matrix")
+    fields = {name: inner(item) for name, item in value["fields"].items()}
     if kind in _RECORDS:
         return _RECORDS[kind](**fields)
     return _term(kind, fields, value.get("inputs"))
+
+
+def _texts(items: Any) -> np.ndarray:
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+        raise InputError("a list of texts holds something else")
+    return np.array(items, dtype=object)
 
 
 def _items(values: Any, name: str, arrays: Arrays) -> list[Any]:
