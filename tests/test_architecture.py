@@ -39,7 +39,6 @@ SIDEWAYS = {
     ("sparse", "errors"),
     ("result", "state"),
     ("newton", "solvers"),
-    ("solvers", "newton"),
     ("exact", "solvers"),
     ("operators", "penalties"),
     ("graphs", "operators"),

@@ -126,7 +126,7 @@ class TestBias:
         instance = catalogue.instance("Squared", "L2Squared", "None", "None")
         other = instance.with_(X=units * instance.X, r1=penalties.L2Squared(0.05 * units**2))
         one, scaled = (case.problem(intercept=True) for case in (instance, other))
-        options: dict[str, Any] = {"max_iterations": 400, "finish": "none", "seed": 2}
+        options: dict[str, Any] = {"max_iterations": 400, "seed": 2}
         (x, b), (x_scaled, b_scaled) = (
             problem.split(spdpeg.solve(problem, "vr-spdpeg", **options).x) for problem in (one, scaled)
         )

@@ -36,6 +36,15 @@ class Parameterized:
                     params.update({f"{name}__{k}": v for k, v in value.get_params().items()})
         return params
 
+    def changed_params(self) -> dict[str, Any]:
+        """Constructor arguments that differ from their defaults, by name."""
+        changed = {}
+        for parameter in self._parameters():
+            value = getattr(self, parameter.name)
+            if not (parameter.default is value or (np.isscalar(value) and parameter.default == value)):
+                changed[parameter.name] = value
+        return changed
+
     def set_params(self, **params: Any) -> "Parameterized":
         """Change constructor arguments by name and return the object itself."""
         known = self.parameter_names()

@@ -52,9 +52,23 @@ class History:
         return pd.DataFrame(vars(self))
 
 
+class Stage(NamedTuple):
+    """What one method did in a run."""
+
+    method: str
+    iterations: int
+    passes: float
+    seconds: float
+    reason: str
+    """Why this method: asked for, or chosen by the planner."""
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.iterations} steps, {self.passes:.3g} reads; {self.reason}"
+
+
 @dataclass
 class Result:
-    """Solution and account of a run.
+    """Solution and account of a run; printed, it says which methods ran and why.
 
     Attributes
     ----------
@@ -83,6 +97,10 @@ class Result:
     history : History
     state : State
         Pass it to `solve` to go on, or save it.
+    solver : str
+        The name that was asked for, such as "auto".
+    stages : list of Stage
+        What ran: method, iterations, passes, seconds and reason of each stage, one after the other.
     """
 
     x: np.ndarray
@@ -100,6 +118,14 @@ class Result:
     certificate: Certificate | None
     history: History = field(repr=False)
     state: State = field(repr=False)
+    solver: str
+    stages: list[Stage]
+
+    @property
+    def ran(self) -> str:
+        """The name asked for and, where the planner chose, what ran: "auto (prox-newton)", say."""
+        methods = ", ".join(stage.method for stage in self.stages)
+        return self.solver if methods == self.solver else f"{self.solver} ({methods})"
 
     def plot(self) -> Any:
         """Draw objective, gap and violation against passes and seconds. Needs matplotlib; returns the figure."""
@@ -111,6 +137,9 @@ class Result:
             f"Result(objective={self.objective:.6g}, {gap}violation={self.violation:.2g}, passes={self.passes:.4g}, "
             f"iterations={self.iterations}, seconds={self.seconds:.3g}: {self.status})"
         )
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *map(str, self.stages)])
 
 
 class Run(NamedTuple):

@@ -2,8 +2,9 @@
 
 import copy
 import json
+import math
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -12,28 +13,58 @@ from .errors import InputError, StateError
 from .files.archive import Archive
 from .files.replacing import replacing
 
-_FORMAT = 1
+_FORMAT = 2
+
+
+@dataclass
+class Begun:
+    """A stage of a run: the method, why it was taken, and the totals of the run when it began."""
+
+    method: str
+    reason: str
+    iterations: int = 0
+    rows: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class LoopState:
+    """What the loop keeps between two calls, beside what the method keeps."""
+
+    stages: list[Begun] = field(default_factory=list)
+    """Those begun so far; the last one is at work."""
+    planned_for: float | None = None
+    """The tolerance for which the stages were planned."""
+    certify_at: float | None = None
+    """Rows at which the next certificate is due; None before the schedule begins."""
+    last_gap: float = math.inf
+    """Relative gap, or residual, at the last certificate of this stage."""
+    gap_at: int = 0
+    """Rows that had been read then."""
 
 
 @dataclass
 class State:
-    """State of a solver between two steps.
+    """State of a run between two steps.
 
     Attributes
     ----------
     solver : str
+        The name that was asked for; "auto" for a run whose methods are chosen by the planner.
     parameters : dict
-        Solver parameters, batch size included, that the run was started with.
+        Solver parameters that differ from their defaults, and the batch size of the method at work.
     seed : int
     iterations, rows, batches : int
-        Steps done, rows read, batches drawn.
+        Steps done and rows read in all, batches drawn by the method at work.
     allowance : float
         Rows that the budgets granted so far allow to read; keeps k + k passes equal to 2k passes.
     seconds : float
-    numbers : dict of float
-        Constants fixed at the start, such as step sizes.
+    numbers : dict
+        Of the method at work: constants fixed at its start, such as step sizes, counters and flags.
     vectors : dict of array
-        Iterates and averages.
+        Of the method at work: iterates and averages.
+    loop : LoopState
+        Of the loop: the stages of the run and the schedule of certificates.
     """
 
     solver: str
@@ -46,6 +77,17 @@ class State:
     seconds: float = 0.0
     numbers: dict[str, float] = field(default_factory=dict)
     vectors: dict[str, np.ndarray] = field(default_factory=dict)
+    loop: LoopState = field(default_factory=LoopState)
+
+    @property
+    def batch_size(self) -> int:
+        """Rows in each batch of the method at work."""
+        return int(self.parameters["batch_size"])
+
+    @property
+    def steps(self) -> int:
+        """Steps done by the method at work; `iterations` counts those of the stages before it as well."""
+        return self.iterations - (self.loop.stages[-1].iterations if self.loop.stages else 0)
 
     def copy(self) -> "State":
         """An independent copy."""
@@ -54,6 +96,7 @@ class State:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one .npz file (no pickle); an existing file is replaced only once the new one is complete."""
         header = {name: value for name, value in vars(self).items() if name != "vectors"}
+        header["loop"] = asdict(self.loop)
         header["format"] = _FORMAT
         arrays = {f"vector_{name}": vector for name, vector in self.vectors.items()}
         with replacing(path) as file:
@@ -78,7 +121,9 @@ class State:
         wrong = _first_fault(header, vectors)
         if wrong is not None:
             raise StateError(f"{name} is not a whole state: {wrong}. Start the run anew.")
-        return cls(**header, vectors=vectors)
+        loop = header.pop("loop")
+        loop["stages"] = [Begun(**stage) for stage in loop["stages"]]
+        return cls(**header, vectors=vectors, loop=LoopState(**loop))
 
 
 def _first_fault(header: dict[str, Any], vectors: dict[str, np.ndarray]) -> str | None:
@@ -93,7 +138,24 @@ def _first_fault(header: dict[str, Any], vectors: dict[str, np.ndarray]) -> str 
         return "a count is not a whole number"
     numbers = header["numbers"]
     reals = [header["allowance"], header["seconds"], *(numbers.values() if isinstance(numbers, dict) else [None])]
-    if not all(isinstance(real, float | int) and not isinstance(real, bool) for real in reals):
+    if not all(isinstance(real, float | int) for real in reals):
         return "an entry is not a number"
+    if not _is_loop(header["loop"]):
+        return "the account of its stages is damaged"
     odd = next((name for name, vector in vectors.items() if vector.dtype.kind not in "biuf"), None)
     return None if odd is None else f"the vector {odd!r} does not hold numbers"
+
+
+def _is_loop(loop: Any) -> bool:
+    """Whether this is what `LoopState` is saved as."""
+    names = {part.name for part in fields(LoopState)}
+    if not isinstance(loop, dict) or loop.keys() != names or not isinstance(loop["stages"], list) or not loop["stages"]:
+        return False
+    reals = [loop["last_gap"], loop["gap_at"], *(loop[name] or 0.0 for name in ("planned_for", "certify_at"))]
+    for stage in loop["stages"]:
+        if not isinstance(stage, dict) or stage.keys() != {part.name for part in fields(Begun)}:
+            return False
+        if not isinstance(stage["method"], str) or not isinstance(stage["reason"], str):
+            return False
+        reals += [stage["iterations"], stage["rows"], stage["seconds"]]
+    return all(isinstance(real, float | int) for real in reals)

@@ -77,10 +77,10 @@ def test_the_second_process_compiles_nothing(filled: tuple[Path, Any]) -> None:
     assert files == {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
-def test_nor_does_the_default_solver_in_any_of_its_stages(filled: tuple[Path, Any], tmp_path: Path) -> None:
+def test_nor_do_the_methods_that_the_planner_takes(filled: tuple[Path, Any], tmp_path: Path) -> None:
     solves = "".join(
-        f"{' ' * 8}result = spdpeg.solve(problem, tol=1e-9, scheme={scheme!r}, finish={finish!r})\n"
-        for scheme, finish in (("condat-vu", "none"), ("chain-prox", "none"), ("auto", "newton"))
+        f"{' ' * 8}result = spdpeg.solve(problem, {solver}, tol=1e-9)\n"
+        for solver in ("'vr-spdpeg', scheme='condat-vu'", "'vr-spdpeg', scheme='chain-prox'", "'prox-newton'")
     )
     script = re.sub(r" *result = .*\n", solves, SOLVE)
     environment = {"NUMBA_CACHE_DIR": str(copy_of(filled, tmp_path))}

@@ -40,7 +40,7 @@ def result() -> spdpeg.Result:
     problem = spdpeg.Problem(
         X, Y, losses.Logistic(), penalties.L1(1e-3), penalties.L1(1e-2), operators.FirstDifference()
     )
-    return spdpeg.solve(problem, "vr-spdpeg", tol=1e-6, max_passes=300, finish="none")
+    return spdpeg.solve(problem, "vr-spdpeg", tol=1e-6, max_passes=300)
 
 
 def test_a_run(result: spdpeg.Result) -> None:

@@ -63,7 +63,6 @@ class TestOptimum:
             "vr-spdpeg",
             scheme=case["scheme"],
             estimator=case["estimator"],
-            finish="none",
             max_passes=PASSES,
             record_every=50,
             callback=lambda progress: instance.objective(progress.x) - optimal < 1e-10,
@@ -74,7 +73,7 @@ class TestOptimum:
     def test_is_a_fixed_point(self, case: dict[str, str]) -> None:
         """A run that starts from the solution stays there, whatever rows are drawn."""
         instance, best = optimum(case)
-        options = {"scheme": case["scheme"], "estimator": case["estimator"], "finish": "none"}
+        options = {"scheme": case["scheme"], "estimator": case["estimator"]}
         result = spdpeg.solve(
             instance.problem(), "vr-spdpeg", x0=best.x, dual0=best.dual, max_iterations=150, **options
         )
@@ -87,7 +86,7 @@ class TestOptimum:
 
 def steps(problem: spdpeg.Problem, **options: Any) -> tuple[np.ndarray, np.ndarray]:
     """Primal and dual steps at the start."""
-    vectors = spdpeg.solve(problem, "vr-spdpeg", finish="none", max_iterations=0, **options).state.vectors
+    vectors = spdpeg.solve(problem, "vr-spdpeg", max_iterations=0, **options).state.vectors
     return vectors["tau"], vectors["sigma"]
 
 
@@ -172,7 +171,7 @@ class TestBatch:
 
     def test_empty_rows(self) -> None:
         problem = spdpeg.Problem(np.zeros((40, 3)), np.ones(40), loss=losses.Squared(), r1=penalties.L1(0.1))
-        assert VRSPDPEG(finish="none").default_batch(problem) == 1
+        assert VRSPDPEG().default_batch(problem) == 1
         np.testing.assert_array_equal(spdpeg.solve(problem, "vr-spdpeg", x0=[1.0, -1.0, 2.0], max_passes=20).x, 0.0)
 
     def test_grows_with_the_dense_part_of_a_step(self) -> None:
@@ -184,12 +183,12 @@ class TestBatch:
             spdpeg.Problem(rows, X[:, 0], loss=losses.Squared(), r1=penalties.L1(0.1), r2=penalties.L1(0.1))
             for rows in (X, sp.csr_array(X))
         )
-        rule = VRSPDPEG(finish="none")
+        rule = VRSPDPEG()
         assert rule.default_batch(sparse) > 10 * rule.default_batch(dense)
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("name", ["estimator", "scheme", "sampling", "finish"])
+    @pytest.mark.parametrize("name", ["estimator", "scheme", "sampling"])
     def test_unknown_choice(self, name: str) -> None:
         unknown: dict[str, Any] = {name: "other"}
         with pytest.raises(InputError, match=f"{name} is 'other'"):
@@ -211,11 +210,6 @@ class TestRefusals:
         problem = catalogue.instance(**changes).problem()
         with pytest.raises(UnsupportedError, match=r"chain-prox needs r1 = L1 with one weight.*Leave scheme out\."):
             spdpeg.solve(problem, "vr-spdpeg", scheme="chain-prox")
-
-    def test_newton_on_many_rows_and_columns(self) -> None:
-        problem = spdpeg.Problem(sp.csr_array((2001, 2001)), np.arange(2001.0), loss=losses.Squared())
-        with pytest.raises(UnsupportedError, match="d is 2001 and N is 2001"):
-            spdpeg.solve(problem, "vr-spdpeg", finish="newton")
 
     def test_loss_with_corners(self) -> None:
         instance = catalogue.instance()

@@ -45,7 +45,6 @@ def follow(twin: Twin, checkpoints: list[int]) -> None:
             estimator=twin.estimator,
             sampling=twin.sampling,
             dual_every=twin.dual_every,
-            finish="none",
             batch_size=twin.batch,
             seed=twin.seed,
             x0=twin.x0 if state is None else None,

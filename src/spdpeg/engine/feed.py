@@ -9,7 +9,6 @@ from ..data import Block, Stream
 from ..errors import InputError, UnsupportedError
 from ..problem import Problem
 from ..result import Status
-from ..solvers import sampling
 from ..solvers.base import Solver
 from ..state import State
 
@@ -29,18 +28,13 @@ class FiniteFeed:
 
     ended = Status.MAX_PASSES
 
-    def __init__(self, problem: Problem, solver: Solver, state: State, batch_size: int) -> None:
+    def __init__(self, problem: Problem, solver: Solver, state: State) -> None:
         n = self.rows_per_pass = problem.block.labels.size
         self.block = problem.block
         self._state = state
         self._batches = solver.batches_per_step
-        self._sampler: sampling.Sampler
-        if solver.deterministic:
-            self._sampler, batch_size = sampling.InOrder(n), n
-        else:
-            by_share = state.vectors.get("shares"), int(state.numbers.get("uniform", 0.0))
-            self._sampler = sampling.make(solver.order, n, batch_size, state.seed, problem.on_disk, *by_share)
-        self.rows_per_step = self._batches * batch_size
+        self._sampler = solver.sampler(problem, state)
+        self.rows_per_step = self._batches * (n if solver.deterministic else state.batch_size)
 
     def next(self, steps: int) -> Portion | None:
         """Rows for at most `steps` iterations."""
@@ -119,8 +113,8 @@ def check(problem: Problem, solver: Solver) -> None:
         raise InputError(f"sampling is {solver.sampling!r}, but a stream is read in order of arrival. Leave it out.")
 
 
-def make(problem: Problem, solver: Solver, state: State, batch_size: int, passes: float | None) -> Feed:
+def make(problem: Problem, solver: Solver, state: State, passes: float | None) -> Feed:
     """The feed that fits the problem's source."""
     if isinstance(problem.source, Stream):
-        return StreamFeed(problem, solver, batch_size, passes)
-    return FiniteFeed(problem, solver, state, batch_size)
+        return StreamFeed(problem, solver, state.batch_size, passes)
+    return FiniteFeed(problem, solver, state)

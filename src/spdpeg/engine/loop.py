@@ -3,7 +3,7 @@
 import math
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,9 +15,9 @@ from ..problem import Problem
 from ..result import Result, Status
 from ..solvers.base import Solver
 from ..state import State
-from . import feed
 from .budgets import Budget, Clock, Limits
 from .recorder import Progress, Recorder, diverged
+from .stages import Course, Planned
 
 _SLICE_SECONDS = 0.05
 """Aim for compiled calls of this length: short enough for Ctrl-C and time budgets, long enough to cost nothing."""
@@ -55,7 +55,7 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
 
 def run(
     problem: Problem,
-    solver: Solver,
+    plan: Sequence[Planned],
     state: State,
     budget: Budget,
     *,
@@ -63,14 +63,16 @@ def run(
     record_every: float | None,
     callback: Callable[[Progress], Any] | None,
 ) -> Result:
-    """Move `state` forward until a budget is used up, `tol` is met, or something asks to stop."""
+    """Move `state` forward through the stages of a plan until a budget is used up, `tol` is met, or something stops it.
+
+    The loop alone decides when to stop: methods take steps, the recorder looks at what they reached.
+    """
     clock = Clock(state.seconds)
     terms = problem.terms()
-    source = feed.make(problem, solver, state, int(state.parameters["batch_size"]), budget.passes)
-    rows_per_step = source.rows_per_step
-    cadence = _cadence(problem, budget, record_every, rows_per_step, tol is not None)
+    course = Course(problem, plan, state, budget.passes)
+    cadence = _cadence(problem, budget, record_every, course.feed.rows_per_step, tol is not None)
     limits = Limits(problem, state, budget)
-    recorder = Recorder(problem, solver, source, clock, tol, limits)
+    recorder = Recorder(problem, course, clock, tol, limits)
     recorder.record(state)
     slice_steps = 64.0
     status: Status | None = None
@@ -81,17 +83,18 @@ def run(
                 status = recorder.check(state, callback)
                 if status is not None:
                     break
+            method, rows_per_step = course.method, course.feed.rows_per_step  # of the next stage, from here on
             with clock.running():
-                read = solver.prepare(problem, terms, state)
-            if read:
-                state.rows += read
+                prepared = method.prepare(problem, terms, state)
+            if prepared:
+                state.rows += prepared
                 recorder.forget()
             if recorder.certificate_due(state):
                 continue  # before the next step, as in a run that is resumed here
             next_record = (state.rows // cadence + 1) * cadence if math.isfinite(cadence) else math.inf
             next_stop = min(next_record, recorder.next_certificate(state))
             to_record = math.ceil((next_stop - state.rows) / rows_per_step)
-            steps = min(max(1, to_record), slice_steps, solver.steps_ahead(state), limits.steps(state, rows_per_step))
+            steps = min(max(1, to_record), slice_steps, method.steps_ahead(state), limits.steps(state, rows_per_step))
             status = limits.reached(state, rows_per_step)
             if status is None and interrupted():
                 status = Status.INTERRUPTED
@@ -99,27 +102,27 @@ def run(
                 break
 
             with clock.running():
-                portion = source.next(int(steps))
+                portion = course.feed.next(int(steps))
                 if portion is not None:
-                    extra = solver.advance(problem, terms, state, portion.block, portion.order, portion.steps)
+                    read = method.advance(problem, terms, state, portion.block, portion.order, portion.steps)
             if portion is None:
-                status = source.ended
+                status = course.feed.ended
                 break
             recorder.forget()
             state.iterations += portion.steps
-            state.batches += portion.steps * solver.batches_per_step
-            state.rows += portion.steps * rows_per_step + (extra or 0)
+            state.batches += portion.steps * method.batches_per_step
+            state.rows += portion.order.size if read is None else read
             state.seconds = clock.total
             pace = (clock.total - before) / portion.steps
             slice_steps = min(4 * slice_steps, max(1.0, _SLICE_SECONDS / max(pace, 1e-9)))
-            _require_finite(solver, state)
-            if state.rows >= next_record or (tol is not None and not solver.promising(state, tol)):
+            _require_finite(method, state)
+            if state.rows >= next_record or (tol is not None and not method.promising(state, tol)):
                 status = recorder.record(state, callback)
     # Asked once the old handler is back, so that no Ctrl-C falls between the two; callers that go from run to run must
     # hear of one in the last step as well.
     if interrupted():
         status = Status.INTERRUPTED
-    source.close()
+    course.feed.close()
     if recorder.iterations[-1] != state.iterations:
         recorder.record(state, callback)
     if status is not Status.MAX_PASSES:
@@ -128,7 +131,7 @@ def run(
 
 
 def _require_finite(solver: Solver, state: State) -> None:
-    if not all(np.isfinite(state.vectors[name]).all() for name in ("x", "y")):
+    if not all(np.isfinite(vector).all() for vector in state.vectors.values()):
         raise diverged(solver, state)
 
 

@@ -14,8 +14,8 @@ from ..problem import Problem
 from ..result import History, Result, Status
 from ..solvers.base import Solution, Solver
 from ..state import State
-from . import feed
 from .budgets import Clock, Limits
+from .stages import Course, account, remaining
 
 _PATIENCE = 0.25
 """Certificates come after this many times the rows read so far, and no less than a pass: their number stays small."""
@@ -46,13 +46,12 @@ class Recorder:
     def __init__(
         self,
         problem: Problem,
-        solver: Solver,
-        source: feed.Feed,
+        course: Course,
         clock: Clock,
         tol: float | None,
         limits: Limits,
     ) -> None:
-        self._problem, self._solver, self._source, self._clock = problem, solver, source, clock
+        self._problem, self._course, self._clock = problem, course, clock
         self._tol, self._limits = tol, limits
         self.rows: list[int] = []
         self.iterations: list[int] = []
@@ -66,19 +65,22 @@ class Recorder:
 
     def next_certificate(self, state: State) -> float:
         """Rows at which the next certificate is due; the state knows, so that a resumed run keeps to the schedule."""
-        if self._tol is None and not self._solver.watches(state):
+        if self._tol is None and not self._course.wants_certificates:
             return math.inf
-        first = float(state.rows)
-        if self._tol is not None and not np.any(state.vectors["x"]):
-            first += self._problem.block.labels.size + 1  # nobody starts at 0 in the hope that it is the solution
-        return state.numbers.setdefault("certify_at", first)
+        if state.loop.certify_at is None:
+            # Nobody starts at 0 in the hope that it is the solution.
+            wait = 0 if np.any(self._solution(state).x) else self._problem.block.labels.size + 1
+            state.loop.certify_at = state.rows + wait
+        return state.loop.certify_at
 
     def certificate_due(self, state: State) -> bool:
         """Whether it is time for a certificate; always where it needs no read of its own and may be the last."""
-        if self._tol is not None and not self._solver.promising(state, self._tol):
+        if self._tol is not None and not self._course.method.promising(state, self._tol):
             return False
         return state.rows >= self.next_certificate(state) or (
-            self._tol is not None and self._solver.seen(state) is not None and state.iterations > self.iterations[-1]
+            self._tol is not None
+            and state.iterations > self.iterations[-1]
+            and self._course.method.seen(state) is not None
         )
 
     def check(self, state: State, callback: Callable[[Progress], Any] | None) -> Status | None:
@@ -86,11 +88,13 @@ class Recorder:
         with self._clock.running():
             seen = self._examined(state)
             certificate = self._certified(state, seen)
-            self._solver.adapt(self._problem, state, certificate, seen, self._tol)
-        state.numbers["certify_at"] = state.rows + max(self._problem.block.labels.size, _PATIENCE * state.rows)
-        if self._tol is not None and certificate.met is not None:
-            state.numbers["certify_at"] = float(state.rows)
+            met = self._tol is not None and certificate.met is not None
+            if not met and self._course.certified(certificate, seen, self._solution(state), self._tol):
+                self._solved = None  # x is the same, z and the dual are the new method's
+        state.loop.certify_at = state.rows
+        if met:
             return Status.TOLERANCE
+        state.loop.certify_at += max(self._problem.block.labels.size, _PATIENCE * state.rows)
         return self.record(state, callback) if state.iterations > self.iterations[-1] else None
 
     def record(self, state: State, callback: Callable[[Progress], Any] | None = None) -> Status | None:
@@ -104,7 +108,7 @@ class Recorder:
                 self._examined(state)  # as the certificate that comes next asks for
         with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
             Fx = self._problem.F.forward(solution.x)
-            self.objective.append(self._evaluate(solution, Fx, self._seen or self._solver.seen(state)))
+            self.objective.append(self._evaluate(solution, Fx, self._seen or self._course.method.seen(state)))
             self.violation.append(float(np.linalg.norm(Fx - solution.z)))
         self._guard(state)
         if callback is not None:
@@ -125,7 +129,7 @@ class Recorder:
     def result(self, state: State, status: Status) -> Result:
         """The account of the run."""
         if not isinstance(self._problem.source, Stream):
-            certificate = self._certified(state, self._seen or self._solver.seen(state))
+            certificate = self._certified(state, self._seen or self._course.method.seen(state))
             if self._tol is not None and certificate.met is not None and status is not Status.INTERRUPTED:
                 status = Status.TOLERANCE
         history = History(
@@ -147,18 +151,20 @@ class Recorder:
             certificate=self.certificate,
             history=history,
             state=state,
+            solver=state.solver,
+            stages=account(state, self._clock.total, self._passes),
         )
 
     def _solution(self, state: State) -> Solution:
         """Read off the state once, until it moves."""
         if self._solved is None:
-            self._solved = self._solver.solution(self._problem, state)
+            self._solved = self._course.method.solution(self._problem, state)
         return self._solved
 
     def _examined(self, state: State) -> Evaluation:
         """What the data say at this point: known to the solver, or read once."""
         if self._seen is None:
-            self._seen = self._solver.seen(state)
+            self._seen = self._course.method.seen(state)
         if self._seen is None:
             self._seen = look(self._problem, self._solution(state).x)
             state.rows += self._problem.block.labels.size
@@ -179,27 +185,24 @@ class Recorder:
         return self.certificate
 
     def _last_gap(self) -> float:
-        if self.certificate is None:
-            return math.nan
-        gap = self.certificate.rel_gap
-        return gap if math.isfinite(gap) else self.certificate.residual
+        return math.nan if self.certificate is None else remaining(self.certificate)
 
     def _passes(self, rows: int) -> float:
         # A stream that never ended has no length but what was read of it.
-        length = self._source.rows_per_pass or max(self.rows[-1], rows)
+        length = self._course.feed.rows_per_pass or max(self.rows[-1], rows)
         return rows / length if length else 0.0
 
     def _evaluate(self, solution: Solution, Fx: np.ndarray, seen: Evaluation | None) -> float:
         problem = self._problem
         penalty = problem.regularizer.value(solution.x) + problem.r2.value(Fx if problem.r2.finite else solution.z)
-        return (problem.loss_value(solution.x, self._source.block) if seen is None else seen.loss) + penalty
+        return (problem.loss_value(solution.x, self._course.feed.block) if seen is None else seen.loss) + penalty
 
     def _guard(self, state: State) -> None:
         now, start = self.objective[-1], self.objective[0]
         # Methods that carry r1 through the operator approach its set from outside, where the objective is infinite.
         outside = math.isinf(now) and not self._problem.regularizer.finite
         if math.isnan(now) or (math.isfinite(start) and now > _RUNAWAY * (1.0 + abs(start)) and not outside):
-            raise diverged(self._solver, state)
+            raise diverged(self._course.method, state)
 
 
 def diverged(solver: Solver, state: State) -> DivergedError:

@@ -13,13 +13,13 @@ from ..kernels import jit
 from ..problem import Problem
 from ..result import Result
 from ..solvers.base import Solver
-from ..solvers.linear_program import pays
 from ..state import State
-from . import feed
+from . import auto, feed
 from .budgets import Budget
 from .loop import run
 from .recorder import Progress
 from .registry import resolve
+from .stages import Planned, asked, begin
 
 _FEW_PASSES, _MANY_PASSES = 5, 1000
 """Budgets if none is given, without and with a tolerance to stop at."""
@@ -29,7 +29,7 @@ _TOLERANCE = 1e-6
 
 def solve(
     problem: Problem,
-    solver: str = "auto",
+    solver: str | Solver = "auto",
     *,
     max_passes: float | None = None,
     max_seconds: float | None = None,
@@ -50,9 +50,9 @@ def solve(
     Parameters
     ----------
     problem : Problem
-    solver : str
-        A name from `spdpeg.list_solvers()`. "auto" is "vr-spdpeg", or "spdpeg" for a stream; for a loss with corners it
-        is "lp" where that applies to at most a million entries, and "spdhg-cers" elsewhere.
+    solver : str or Solver
+        A name from `spdpeg.list_solvers()`, or an object such as `spdpeg.solvers.SPDPEG(rho=2.0)`. With "auto" a
+        planner chooses the methods by what they are likely to cost; `result.stages` says which ran, and why.
     max_passes, max_seconds, max_iterations : number, optional
         Budgets; the first one used up ends the run. One pass is N row reads; seconds are those of the method alone.
         A run resumed from `state` gets these budgets on top of what it had. Without any, a method that converges runs
@@ -77,7 +77,12 @@ def solve(
     progress : bool
         Show a progress bar.
     **parameters
-        Of the solver, by name.
+        Of the solver, by name, if that is a name itself; "auto" has none.
+
+    Returns
+    -------
+    Result
+        x, the dual, a certificate of optimality, and an account of what ran.
 
     Examples
     --------
@@ -92,9 +97,10 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise InputError(f"The first argument is {problem!r}. Build it with spdpeg.Problem(X, y, loss=...).")
-    rule = resolve(_default_solver(problem) if solver == "auto" else solver, parameters)
-    rule.check(problem)
-    feed.check(problem, rule)
+    if state is not None and not isinstance(state, State):
+        raise InputError(f"state is {state!r}. Pass result.state of an earlier run or State.load(path).")
+    name, plan = _planned(problem, solver, parameters, tol if state is None else state.loop.planned_for)
+    rule = plan[0].method
     budget = _checked_budget(max_passes, max_seconds, max_iterations)
     if budget == Budget(None, None, None):
         if tol is None and rule.converges:
@@ -105,15 +111,18 @@ def solve(
             raise InputError(f"tol is {tol}. It must be positive, or None to run to the end of the budget.")
         if isinstance(problem.source, Stream):
             raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
-    if state is not None and not isinstance(state, State):
-        raise InputError(f"state is {state!r}. Pass result.state of an earlier run or State.load(path).")
     begun, compiled = time.perf_counter(), jit.compile_seconds()
     if batch_size is None:
         batch_size = rule.default_batch(problem) if state is None else int(state.parameters.get("batch_size", 1))
+    elif len(plan) > 1:
+        raise InputError(
+            f"batch_size is {batch_size}, but auto plans with {' and '.join(stage.method.name for stage in plan)}, "
+            "which choose their own. Leave it out, or name a solver."
+        )
+    elif rule.deterministic and batch_size != 1:
+        raise InputError(f"batch_size is {batch_size}, but {rule.name} reads all rows at every step. Leave it out.")
     if int(batch_size) != batch_size or batch_size < 1:
         raise InputError(f"batch_size is {batch_size}. It must be a whole number of at least 1.")
-    if rule.deterministic and batch_size != 1:
-        raise InputError(f"batch_size is {batch_size}, but {rule.name} reads all rows at every step. Leave it out.")
     if problem.n_samples is not None and batch_size > problem.n_samples:
         raise InputError(
             f"batch_size is {batch_size} but there are {problem.n_samples} rows. Choose at most that many."
@@ -121,30 +130,48 @@ def solve(
     if int(seed) != seed or seed < 0:
         raise InputError(f"seed is {seed}. It must be a whole number of at least 0.")
     if state is None:
-        state = _new_state(problem, rule, int(batch_size), int(seed), x0, dual0, parameters)
+        state = State(name, {} if name == "auto" else rule.changed_params(), int(seed))
+        state.loop.planned_for = tol
+        begin(problem, plan[0], state, int(batch_size), _checked_start(problem, x0), _checked_dual(problem, dual0))
         # Choosing batches and steps reads the data: it belongs to the time of the method.
         state.seconds = time.perf_counter() - begun - (jit.compile_seconds() - compiled)
     else:
         if x0 is not None or dual0 is not None:
             raise InputError("Both a start and state are given. A state brings its own x; leave x0 and dual0 out.")
-        state = _resumed(problem, rule, int(batch_size), state, parameters)
+        state = _resumed(problem, name, plan, int(batch_size), state)
     if progress:
         from .progress import with_bar
 
         return with_bar(
             lambda show: run(
-                problem, rule, state, budget, tol=tol, record_every=record_every, callback=_both(show, callback)
+                problem, plan, state, budget, tol=tol, record_every=record_every, callback=_both(show, callback)
             )
         )
-    return run(problem, rule, state, budget, tol=tol, record_every=record_every, callback=callback)
+    return run(problem, plan, state, budget, tol=tol, record_every=record_every, callback=callback)
 
 
-def _default_solver(problem: Problem) -> str:
-    if isinstance(problem.source, Stream):
-        return "spdpeg"
-    if math.isfinite(problem.loss.curvature):
-        return "vr-spdpeg"
-    return "lp" if pays(problem) else "spdhg-cers"
+def _planned(
+    problem: Problem, solver: str | Solver, parameters: dict[str, Any], tol: float | None
+) -> tuple[str, list[Planned]]:
+    """The name of what is asked for, and the stages that it means on this problem."""
+    if solver == "auto":
+        if parameters:
+            raise InputError(
+                f"auto has no parameter {next(iter(parameters))!r}: it chooses a method and its parameters. "
+                "Name the solver that they belong to."
+            )
+        return "auto", auto.plan(problem, tol)
+    if isinstance(solver, Solver):
+        if parameters:
+            raise InputError(
+                f"The solver {solver!r} has its parameters already; {next(iter(parameters))!r} is given beside it. "
+                "Pass it to the solver itself."
+            )
+    else:
+        solver = resolve(solver, parameters)
+    solver.check(problem)
+    feed.check(problem, solver)
+    return solver.name, asked(solver)
 
 
 def _checked_budget(passes: Any, seconds: Any, iterations: Any) -> Budget:
@@ -154,34 +181,43 @@ def _checked_budget(passes: Any, seconds: Any, iterations: Any) -> Budget:
     return Budget(passes, iterations, seconds)
 
 
-def _new_state(
-    problem: Problem, rule: Solver, batch_size: int, seed: int, x0: Any, dual0: Any, parameters: dict[str, Any]
-) -> State:
+def _checked_start(problem: Problem, x0: Any) -> np.ndarray:
     start = np.zeros(problem.n_coordinates) if x0 is None else np.array(x0, dtype=float)
     if start.shape != (problem.n_coordinates,) or not np.all(np.isfinite(start)):
         raise InputError(
             f"x0 has shape {start.shape} or holds NaN or infinite entries. "
             f"It must be {problem.n_coordinates} finite numbers."
         )
-    numbers, vectors = rule.start(problem, batch_size, start)
-    if dual0 is not None:
-        dual = np.array(dual0, dtype=float)
-        if dual.shape != (problem.F.n_outputs,) or not np.all(np.isfinite(dual)):
-            raise InputError(
-                f"dual0 has shape {dual.shape} or holds NaN or infinite entries. "
-                f"It must be {problem.F.n_outputs} finite numbers."
-            )
-        rule.set_dual(problem, vectors, -dual)
-    return State(rule.name, {**parameters, "batch_size": batch_size}, seed, numbers=numbers, vectors=vectors)
+    return start
 
 
-def _resumed(problem: Problem, rule: Solver, batch_size: int, state: State, parameters: dict[str, Any]) -> State:
-    wanted = {**parameters, "batch_size": batch_size}
-    if state.solver != rule.name or state.parameters != wanted:
+def _checked_dual(problem: Problem, dual0: Any) -> np.ndarray | None:
+    """In the sign that methods use."""
+    if dual0 is None:
+        return None
+    dual = np.array(dual0, dtype=float)
+    if dual.shape != (problem.F.n_outputs,) or not np.all(np.isfinite(dual)):
+        raise InputError(
+            f"dual0 has shape {dual.shape} or holds NaN or infinite entries. "
+            f"It must be {problem.F.n_outputs} finite numbers."
+        )
+    return -dual
+
+
+def _resumed(problem: Problem, name: str, plan: list[Planned], batch_size: int, state: State) -> State:
+    wanted = {**({} if name == "auto" else plan[0].method.changed_params()), "batch_size": batch_size}
+    if state.solver != name or state.parameters != wanted:
         raise StateError(
-            f"The state was made by {state.solver} with {state.parameters}, not by {rule.name} with {wanted}. "
+            f"The state was made by {state.solver} with {state.parameters}, not by {name} with {wanted}. "
             "Resume with the same solver and parameters."
         )
+    begun, planned = [stage.method for stage in state.loop.stages], [stage.method.name for stage in plan]
+    if not begun or begun != planned[: len(begun)]:
+        raise StateError(
+            f"The state went through the stages {begun}, and the plan for this problem is {planned}. "
+            "Resume with the same problem."
+        )
+    rule = plan[len(begun) - 1].method
     fresh = rule.vectors(problem, batch_size, np.zeros(problem.n_coordinates))
     shapes = {name: vector.shape for name, vector in state.vectors.items()}
     needed = {name: vector.shape for name, vector in fresh.items()}

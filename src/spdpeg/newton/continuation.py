@@ -16,9 +16,7 @@ import numpy as np
 from ..certificate import Certificate, Evaluation, certify, least_gap, look
 from ..problem import Problem
 from ..result import History, Run, Status
-from ..solvers.vr_spdpeg import VRSPDPEG
 from .model import Form, Split, TallModel, splitting
-from .prox_newton import is_tall
 
 _MOST_STEPS = 12
 _ACCURACY = 3e-4
@@ -47,11 +45,6 @@ class Place(NamedTuple):
 def plane(ends: Sequence[Any]) -> Any:
     """beside + above - corner, of the ends of three neighbours; the end of the first if there are fewer."""
     return ends[0] + ends[1] - ends[2] if len(ends) == 3 else ends[0]
-
-
-def suits(problem: Problem) -> bool:
-    """Whether the default solver would begin with Newton's steps, on a d x d matrix."""
-    return is_tall(problem) and math.isfinite(problem.loss.curvature) and VRSPDPEG().begins_with_newton(problem)
 
 
 class Continuation:

@@ -33,21 +33,14 @@ from .model import (
     splitting,
 )
 
-_MOST_FEATURES = 2000
+MOST_FEATURES = 2000
+"""Coordinates, or rows, of a model with a dense matrix, at most."""
 _MOST_WIDE = 2e7
 """Entries of an N x d matrix that may be kept where d is larger than that."""
 _MOST_SPARSE = 100_000
-"""Coordinates of a sparse model, and"""
-_SPARSE_FLOPS = 2e4
-"""what a coordinate of it costs, about."""
-_ROWS_PER_FEATURE = 20
+"""Coordinates of a sparse model, at most."""
+ROWS_PER_FEATURE = 20
 """Rows that the curvature is averaged over, per coordinate."""
-_INNER = 300.0
-"""Steps of ADMM that a model takes, about, and"""
-_DENSE = 0.2
-"""the time of a flop in dense linear algebra, relative to one on scattered numbers: both for the cost model."""
-_SOLVE = 50.0
-"""Flops per coordinate of a sparse triangular solve, for the same."""
 _FIRST_ACCURACY, _LAST_ACCURACY = 1e-3, 1e-11
 _MOST_HALVINGS = 15
 _ROUNDING = 1e-14
@@ -70,10 +63,10 @@ Model = TallModel | WideModel | SparseModel
 def fits(problem: Problem) -> bool:
     """Whether the model's matrices fit: few coordinates, few rows, or few entries in each."""
     return (
-        problem.n_coordinates <= _MOST_FEATURES
+        problem.n_coordinates <= MOST_FEATURES
         or (
             problem.n_samples is not None
-            and problem.n_samples <= _MOST_FEATURES
+            and problem.n_samples <= MOST_FEATURES
             and problem.n_samples * problem.n_coordinates <= _MOST_WIDE
         )
         or (problem.n_coordinates <= _MOST_SPARSE and is_sparse(problem))
@@ -82,21 +75,7 @@ def fits(problem: Problem) -> bool:
 
 def is_tall(problem: Problem) -> bool:
     """Whether the model has a d x d matrix."""
-    return problem.n_coordinates <= _MOST_FEATURES and not is_sparse(problem)
-
-
-def newton_flops(problem: Problem) -> float:
-    """Of one step, in units of the scattered work that stochastic steps do."""
-    n, d = problem.block.labels.size, problem.n_coordinates
-    entries = max(1.0, problem.block.rows.values.size / n)
-    one_pass = 4.0 * n * entries
-    if is_sparse(problem):
-        return one_pass + _SPARSE_FLOPS * d
-    if d <= _MOST_FEATURES:
-        curvature = min(n, _ROWS_PER_FEATURE * d) * entries**2
-        return one_pass + curvature + _DENSE * (d**3 + _INNER * 2.0 * d * d) + _INNER * 10.0 * d
-    core = n * one_pass if problem.merged is not None else n * d * (_DENSE * 2.0 * n + _SOLVE)
-    return core + one_pass + _INNER * (one_pass + _DENSE * 2.0 * n * n + 80.0 * d)
+    return problem.n_coordinates <= MOST_FEATURES and not is_sparse(problem)
 
 
 class ProxNewton(Solver):
@@ -132,7 +111,7 @@ class ProxNewton(Solver):
         if not fits(problem):
             raise UnsupportedError(
                 f"prox-newton factorises a d x d or an N x N matrix; d is {problem.n_coordinates} and N is "
-                f'{problem.n_samples}. It takes up to {_MOST_FEATURES}; use "vr-spdpeg".'
+                f'{problem.n_samples}. It takes up to {MOST_FEATURES}; use "vr-spdpeg".'
             )
 
     def dual_size(self, problem: Problem) -> int:
@@ -148,7 +127,7 @@ class ProxNewton(Solver):
         z = self._form(problem).K.forward(x0)
         vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n)}
         vectors |= {"gradient": np.zeros(d), "rising": np.zeros(d)}
-        stride = max(1, n // int(self.rows or _ROWS_PER_FEATURE * d))
+        stride = max(1, n // int(self.rows or ROWS_PER_FEATURE * d))
         numbers = {"stride": float(stride), "accuracy": _FIRST_ACCURACY, "floor": 0.0}
         numbers |= {"stiffness": math.nan, "loss": math.nan, "value": math.nan, "drop": 0.0}
         return {**numbers, **StepRule(base=1.0).to_numbers()}, vectors
@@ -185,7 +164,7 @@ class ProxNewton(Solver):
         before_step = numbers["value"]
         stride = int(numbers["stride"])
         floor = numbers["floor"] * problem.loss.curvature
-        reads = model.move(v["margins"], floor, stride, state.iterations % stride, numbers["stiffness"])
+        reads = model.move(v["margins"], floor, stride, state.steps % stride, numbers["stiffness"])
         before = Split(v["y"].copy(), v["z"].copy())
         with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
             x_new = model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
@@ -217,7 +196,7 @@ class ProxNewton(Solver):
         numbers["drop"] = drop / abs(numbers["value"]) if 0.0 < drop < math.inf and numbers["value"] else 0.0
         numbers["accuracy"] = max(_LAST_ACCURACY, 0.1 * numbers["accuracy"])
         numbers["stiffness"] = model.stiffness
-        return reads - order.size
+        return reads
 
     _split: tuple[Problem, Form] | None = None
     _modelled: tuple[Problem, Model] | None = None

@@ -37,5 +37,5 @@ def run(result: Any) -> Any:
         panels[0, 0].legend(frameon=False)
     for panel, label in zip(panels[-1], _AXES.values(), strict=True):
         panel.set_xlabel(label)
-    figure.suptitle(f"{result.state.solver}: {result.status}", fontsize="medium")
+    figure.suptitle(f"{result.ran}: {result.status}", fontsize="medium")
     return figure

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import DivergedError, Problem, Result, Status, UnsupportedError, solve
+from ..engine import auto
 from ..engine.budgets import Budget
 from ..engine.loop import run
 from ..engine.recorder import Progress
 from ..engine.registry import resolve
+from ..engine.stages import asked
 from ..kernels.rows import margins
 from .methods import Method
 from .protocol import FOLDS, Study
@@ -174,7 +176,8 @@ def trace(
     """Show `keep` the start, then nine records for each power of ten of passes, until it has enough or time is up."""
     result = solve(problem, solver, max_passes=0, seed=seed, **parameters)
     keep(Record(0.0, 0, 0.0, result.objective, result.x))
-    rule, state = resolve(solver, parameters), result.state
+    state = result.state
+    plan = auto.plan(problem) if solver == "auto" else asked(resolve(solver, parameters))
     assert problem.n_samples is not None
     rows = max(_FIRST_ROWS, _FIRST_WORK / problem.n_features)
     power = min(0, math.ceil(math.log10(rows / problem.n_samples)))
@@ -186,8 +189,8 @@ def trace(
     while result.status is Status.MAX_PASSES:
         interval, target = 10.0**power, 10.0 ** (power + 1)
         budget = Budget(target - granted, None, max(0.0, seconds - state.seconds))
-        # The solver is kept, so that what it prepares for a problem is prepared, and timed, once.
-        result = _finished(run(problem, rule, state, budget, tol=None, record_every=interval, callback=show))
+        # The methods are kept, so that what they prepare for a problem is prepared, and timed, once.
+        result = _finished(run(problem, plan, state, budget, tol=None, record_every=interval, callback=show))
         granted, power = target, power + 1
 
 

@@ -115,14 +115,14 @@ class SADMMFull(SADMMDiag):
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
-        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        k = np.arange(state.steps, state.steps + steps, dtype=float)
         v = state.vectors
         gram = problem.F.matrix()
         full_metric_steps(
             block,
             order,
             order.size // steps,
-            state.iterations,
+            state.steps,
             1.0 / state.numbers["step_base"],
             averaging.rule(self.averaging)(k),
             state.numbers["rho"],

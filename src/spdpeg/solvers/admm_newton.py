@@ -92,7 +92,7 @@ class ADMMNewton(Solver):
         y = penalty.dual_prox(v["y"] + rho * Kx, rho)
         v["z"][:] = Kx + (v["y"] - y) / rho
         v["y"][:] = y
-        return rows - order.size
+        return rows
 
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors

@@ -12,6 +12,8 @@ from ..kernels.terms import Terms
 from ..parameters import Parameterized
 from ..problem import Problem
 from ..state import State
+from .sampling import InOrder, Sampler
+from .sampling import make as make_sampler
 from .steps import StepRule
 
 
@@ -54,13 +56,15 @@ class Solver(Parameterized):
 
     sampling: str = "auto"
 
-    @property
-    def order(self) -> str:
-        """The sampler to use, by name."""
-        return self.sampling
-
     def check(self, problem: Problem) -> None:
         """Refuse a problem that the method does not cover, naming the part and an alternative."""
+
+    def sampler(self, problem: Problem, state: State) -> Sampler:
+        """Which rows the batches hold."""
+        n = problem.block.labels.size
+        if self.deterministic:
+            return InOrder(n)
+        return make_sampler(self.sampling, n, state.batch_size, state.seed, problem.on_disk)
 
     def default_batch(self, problem: Problem) -> int:
         """Batch size if the user names none."""
@@ -77,10 +81,6 @@ class Solver(Parameterized):
     def steps_ahead(self, state: State) -> float:
         """Steps until `prepare` has work to do again."""
         return math.inf
-
-    def watches(self, state: State) -> bool:
-        """Whether the method wants certificates even if nobody asked for a tolerance."""
-        return False
 
     def seen(self, state: State) -> Evaluation | None:
         """What the method knows of the loss at its solution, which makes a certificate free of reads."""
@@ -112,7 +112,10 @@ class Solver(Parameterized):
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> int | None:
-        """Do `steps` iterations on the rows `order` of `block`, in place; may return how many more rows it read."""
+        """Do `steps` iterations on the rows `order` of `block`, in place.
+
+        Returns the number of rows that were read, if those were not the ones in `order`.
+        """
         raise NotImplementedError
 
     def solution(self, problem: Problem, state: State) -> Solution:

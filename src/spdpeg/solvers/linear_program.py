@@ -18,9 +18,6 @@ from .base import Solution, Solver
 from .stacking import l1_weights
 from .steps import StepRule
 
-_MOST_ENTRIES = 1e6
-"""Entries of the data up to which a linear program is the first choice."""
-
 _FEASIBLE = 1e-10
 
 
@@ -32,11 +29,6 @@ def is_linear(problem: Problem) -> bool:
         and l1_weights(problem.regularizer, problem.n_coordinates) is not None
         and l1_weights(problem.r2, problem.F.n_outputs) is not None
     )
-
-
-def pays(problem: Problem) -> bool:
-    """Whether it is one and small enough."""
-    return is_linear(problem) and problem.block.rows.values.size <= _MOST_ENTRIES
 
 
 class LinearProgram(Solver):

@@ -35,19 +35,22 @@ class Linearized(Solver):
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        rho = self._rho(problem)
-        rule = self._steps(problem, rho * problem.F.squared_norm, batch_size)
         d, m = problem.n_coordinates, problem.F.n_outputs
         Fx = problem.F.forward(x0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "z_average": Fx.copy(), "Fx_before": Fx}
         vectors |= {name: np.zeros(d) for name in ("ahead", "back")}
         vectors |= {name: np.zeros(m) for name in ("y", "y_average", "y_next", "Fx", "Fx_ahead")}
-        return {"rho": rho, **rule.to_numbers()}, vectors
+        return self.constants(problem, batch_size), vectors
+
+    def constants(self, problem: Problem, batch_size: int) -> dict[str, float]:
+        """rho and the step rule."""
+        rho = self._rho(problem)
+        return {"rho": rho, **self._steps(problem, rho * problem.F.squared_norm, batch_size).to_numbers()}
 
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
-        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        k = np.arange(state.steps, state.steps + steps, dtype=float)
         v = state.vectors
         linearized(
             block,

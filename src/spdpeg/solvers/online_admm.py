@@ -85,7 +85,7 @@ class OnlineADMM(Exact):
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
-        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        k = np.arange(state.steps, state.steps + steps, dtype=float)
         v = state.vectors
         online_steps(
             block,

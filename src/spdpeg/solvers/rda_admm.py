@@ -81,7 +81,7 @@ class RDAADMM(Solver):
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
-        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        k = np.arange(state.steps, state.steps + steps, dtype=float)
         v = state.vectors
         dual_averaging(
             block,
@@ -109,7 +109,7 @@ class RDAADMM(Solver):
 
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors
-        if state.iterations == 0:
+        if state.steps == 0:
             return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])
         return Solution(v["x_average"].copy(), v["x"].copy(), v["z_average"].copy(), -v["y_average"])
 

@@ -113,7 +113,7 @@ class SAGADMM(Linearized):
         if self.variant == "simple":
             super().advance(problem, terms, state, block, order, steps)
             return
-        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        k = np.arange(state.steps, state.steps + steps, dtype=float)
         v = state.vectors
         exact = self.variant == "exact"
         stored_point_steps(

@@ -188,15 +188,8 @@ def make(
     batch_size: int,
     seed: int,
     on_disk: bool,
-    shares: np.ndarray | None = None,
-    uniform: int = 0,
 ) -> Sampler:
-    """The sampler called `sampling`; "auto" is independent in memory and block by block on disk.
-
-    If rows have shares, they are drawn in proportion to them after so many uniform batches.
-    """
-    if shares is not None:
-        return Importance(shares, batch_size, seed, uniform)
+    """The sampler called `sampling`; "auto" is independent in memory and block by block on disk."""
     if sampling not in CHOICES:
         raise InputError(f"sampling is {sampling!r}. Choose one of {', '.join(CHOICES)}.")
     if sampling == "independent" or (sampling == "auto" and not on_disk):

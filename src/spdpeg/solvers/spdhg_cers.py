@@ -91,7 +91,7 @@ class SPDHGCERS(Solver):
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
-        k = np.arange(state.iterations, state.iterations + steps, dtype=float)
+        k = np.arange(state.steps, state.steps + steps, dtype=float)
         v = state.vectors
         dual_coordinate_steps(
             block,
@@ -127,7 +127,7 @@ class SPDHGCERS(Solver):
         p = state.numbers["probability"]
         if p == 0.0:
             return np.zeros(steps, dtype=np.int64)
-        tosses = Independent(_COINS, 1, state.seed + 1).draw(state.iterations, steps)
+        tosses = Independent(_COINS, 1, state.seed + 1).draw(state.steps, steps)
         return np.floor(np.log((tosses + 1.0) / _COINS) / np.log(p)).astype(np.int64)
 
 

@@ -9,7 +9,8 @@ from sklearn.base import clone
 
 from ...certificate import look
 from ...engine import solve
-from ...newton.continuation import Continuation, Place, plane, suits
+from ...engine.auto import continues
+from ...newton.continuation import Continuation, Place, plane
 from ...problem import Problem
 from ...result import uninterrupted
 from .flow import Plan, Solution, Start, fit, keep, penalties, plan
@@ -87,7 +88,7 @@ class SeparateFits:
     """Fits of a model with a problem of its own for each target."""
 
     def __init__(self, whole: Plan) -> None:
-        quick = whole.settings.solver == "auto" and all(map(suits, whole.problems))
+        quick = whole.settings.solver == "auto" and all(map(continues, whole.problems))
         self._continuations = [Continuation(problem) for problem in whole.problems] if quick else []
 
     def fit(self, here: Plan, near: list[Ends]) -> tuple[list[Solution], Ends]:

@@ -1,4 +1,4 @@
-"""`solve(problem, tol=...)` with no other argument: it reaches the optimum, whatever the problem is made of."""
+"""The planner: `solve(problem, tol=...)` reaches the optimum, whatever the problem is made of, and says what ran."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import Status, datasets, losses, operators, penalties
-from spdpeg.solvers import vr_spdpeg
+from spdpeg.engine import auto
 from support import catalogue, conic, designs
 from support.instances import Instance
 
@@ -58,14 +58,43 @@ def test_the_defaults() -> None:
     """A tolerance of 1e-6 and the method that fits the data."""
     instance = catalogue.instance()
     result = spdpeg.solve(instance.problem())
-    assert (result.state.solver, result.status) == ("vr-spdpeg", Status.TOLERANCE)
+    assert (result.solver, methods(result), result.status) == ("auto", ["prox-newton"], Status.TOLERANCE)
     assert result.certificate is not None
     assert result.certificate.rel_gap <= 1e-6
     stream = instance.problem(X=catalogue.stream_of(instance), y=None)
-    assert spdpeg.solve(stream).state.solver == "spdpeg"
-    assert spdpeg.solve(instance.problem(loss=losses.Hinge())).state.solver == "lp"
+    assert methods(spdpeg.solve(stream)) == ["spdpeg"]
+    assert methods(spdpeg.solve(instance.problem(loss=losses.Hinge()))) == ["lp"]
     ridge = instance.problem(loss=losses.Hinge(), r1=penalties.L2Squared(0.1))
-    assert spdpeg.solve(ridge, max_passes=1).state.solver == "spdhg-cers"
+    assert methods(spdpeg.solve(ridge, max_passes=1)) == ["spdhg-cers"]
+
+
+def test_the_result_says_what_ran() -> None:
+    result = spdpeg.solve(catalogue.instance().problem(), tol=1e-3)
+    (stage,) = result.stages
+    assert (stage.method, stage.iterations, stage.passes) == ("prox-newton", result.iterations, result.passes)
+    assert stage.seconds == pytest.approx(result.seconds, rel=1e-6)
+    assert result.ran == "auto (prox-newton)"
+    last = str(result).splitlines()[-1]
+    assert last == f"prox-newton: {stage.iterations} steps, {stage.passes:.3g} reads; {stage.reason}"
+    assert stage.reason.startswith("chosen because ")
+    named = spdpeg.solve(catalogue.instance().problem(), "prox-newton", tol=1e-3)
+    assert (named.solver, named.ran, named.stages[0].reason) == ("prox-newton", "prox-newton", "asked for")
+    np.testing.assert_array_equal(named.x, result.x)
+    assert result.state.solver == "auto"
+
+
+def test_what_belongs_to_a_named_solver_is_refused() -> None:
+    problem = catalogue.instance().problem()
+    with pytest.raises(spdpeg.InputError, match=r"auto has no parameter 'scheme'.*Name the solver"):
+        spdpeg.solve(problem, scheme="pd3o")
+    with pytest.raises(spdpeg.InputError, match=r"batch_size is 5, but prox-newton reads all rows"):
+        spdpeg.solve(problem, batch_size=5)
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+def test_a_batch_size_for_several_methods_is_refused() -> None:
+    with pytest.raises(spdpeg.InputError, match=r"auto plans with vr-spdpeg and prox-newton.*name a solver\."):
+        spdpeg.solve(slow_problem(SHAPES["chain"]), batch_size=2)
 
 
 class TestWide:
@@ -126,18 +155,18 @@ SHAPES = {
     "chain": operators.FirstDifference(),
     "graph": operators.GraphDifference([(i, (i + 7) % 60) for i in range(60)]),
 }
-WARM, REDUCED, NEWTON = 0.0, 1.0, 2.0
+REDUCED, NEWTON = "vr-spdpeg", "prox-newton"
 
 
-def stage(result: spdpeg.Result) -> float:
-    """That the run ended in."""
-    return result.state.numbers["stage"]
+def methods(result: spdpeg.Result) -> list[str]:
+    """Those that ran."""
+    return [stage.method for stage in result.stages]
 
 
 @pytest.fixture
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the cost model choose in small problems too."""
-    monkeypatch.setattr(vr_spdpeg, "_SMALL", 0.0)
+    monkeypatch.setattr(auto, "_SMALL", 0.0)
 
 
 def test_small_problems_depend_on_the_objective_alone() -> None:
@@ -148,7 +177,7 @@ def test_small_problems_depend_on_the_objective_alone() -> None:
     copies = instance.with_(X=np.repeat(instance.X, counts, axis=0), labels=np.repeat(instance.labels, counts))
     results = [spdpeg.solve(weighted, tol=1e-3, seed=1), spdpeg.solve(copies.problem(intercept=True), tol=1e-3, seed=2)]
     np.testing.assert_allclose(results[0].x, results[1].x, rtol=0, atol=1e-10)
-    assert stage(results[0]) == NEWTON
+    assert methods(results[0]) == [NEWTON]
 
 
 @pytest.mark.usefixtures("nothing_is_small")
@@ -156,60 +185,74 @@ def test_small_problems_depend_on_the_objective_alone() -> None:
 class TestStages:
     def test_newton_when_the_run_stalls(self, shape: str) -> None:
         problem = slow_problem(SHAPES[shape])
-        seen = [stage(spdpeg.solve(problem, "vr-spdpeg", tol=TOL, max_passes=passes)) for passes in (0.5, 3, 20)]
-        assert seen == [WARM, REDUCED, NEWTON]
+        seen = [methods(spdpeg.solve(problem, tol=TOL, max_passes=passes)) for passes in (0.5, 3, 20)]
+        assert seen == [[REDUCED], [REDUCED], [REDUCED, NEWTON]]
         result = spdpeg.solve(problem, tol=TOL)
-        alone = spdpeg.solve(problem, "vr-spdpeg", tol=TOL, finish="none")
-        assert (result.status, stage(result), stage(alone)) == (Status.TOLERANCE, NEWTON, REDUCED)
+        alone = spdpeg.solve(problem, "vr-spdpeg", tol=TOL)
+        assert (result.status, methods(result), methods(alone)) == (Status.TOLERANCE, [REDUCED, NEWTON], [REDUCED])
         assert result.passes < alone.passes / 5
 
     def test_newton_without_a_tolerance(self, shape: str) -> None:
         """The run looks at certificates of its own accord."""
         problem = slow_problem(SHAPES[shape])
-        result = spdpeg.solve(problem, "vr-spdpeg", max_passes=40)
-        assert stage(result) == NEWTON
+        result = spdpeg.solve(problem, max_passes=40)
+        assert methods(result) == [REDUCED, NEWTON]
         assert result.certificate is not None
         assert result.certificate.rel_gap < TOL
 
-    def test_forced(self, shape: str) -> None:
-        """From the start."""
+    def test_named_methods_stay_what_they_are(self, shape: str) -> None:
         problem = slow_problem(SHAPES[shape])
-        first = spdpeg.solve(problem, "vr-spdpeg", finish="newton", max_passes=1)
-        after = spdpeg.solve(problem, "vr-spdpeg", finish="newton", max_passes=4)
-        assert (stage(first), stage(after)) == (NEWTON, NEWTON)
-        chosen = spdpeg.solve(problem, "vr-spdpeg", finish="newton", x0=first.x, max_iterations=1)
-        assert stage(chosen) == NEWTON
-        assert spdpeg.solve(problem, "vr-spdpeg", finish="newton", tol=1e-8).status is Status.TOLERANCE
+        first = spdpeg.solve(problem, "prox-newton", max_passes=1)
+        chosen = spdpeg.solve(problem, "prox-newton", x0=first.x, max_iterations=1)
+        assert (methods(first), methods(chosen)) == ([NEWTON], [NEWTON])
+        assert spdpeg.solve(problem, "prox-newton", tol=1e-8).status is Status.TOLERANCE
+        assert methods(spdpeg.solve(problem, "vr-spdpeg", max_passes=40)) == [REDUCED]
+
+    def test_the_account_adds_up(self, shape: str) -> None:
+        result = spdpeg.solve(slow_problem(SHAPES[shape]), tol=TOL)
+        assert sum(stage.iterations for stage in result.stages) == result.iterations
+        assert sum(stage.passes for stage in result.stages) == pytest.approx(result.passes)
+        assert sum(stage.seconds for stage in result.stages) == pytest.approx(result.seconds)
+        assert all(stage.iterations > 0 for stage in result.stages)
+
+    def test_another_plan_is_refused(self, shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        problem = slow_problem(SHAPES[shape])
+        state = spdpeg.solve(problem, max_passes=3).state
+        monkeypatch.setattr(auto, "_SMALL", 2e8)
+        with pytest.raises(spdpeg.StateError, match=r"went through the stages \['vr-spdpeg'\], and the plan"):
+            spdpeg.solve(problem, max_passes=3, state=state)
 
     @pytest.mark.parametrize("tol", [None, 1e-13])
     @pytest.mark.parametrize("cuts", [(0.5, 23.5), (4, 8, 12), (12, 12), (1, 1, 1, 1, 1, 1, 1, 1, 16)], ids=str)
     def test_k_and_k_passes_are_2k_passes(self, shape: str, tol: float | None, cuts: tuple[float, ...]) -> None:
         """In every stage, with the certificates of the whole run and through a file."""
         problem = slow_problem(SHAPES[shape])
-        whole = spdpeg.solve(problem, "vr-spdpeg", tol=tol, max_passes=24)
+        whole = spdpeg.solve(problem, tol=tol, max_passes=24)
         state = None
         for passes in cuts:
-            result = spdpeg.solve(problem, "vr-spdpeg", tol=tol, max_passes=passes, state=state)
+            result = spdpeg.solve(problem, tol=tol, max_passes=passes, state=state)
             state = result.state
-        assert stage(whole) == NEWTON
+        assert methods(whole) == [REDUCED, NEWTON]
         self._assert_same(whole, result)
 
     @pytest.mark.parametrize("tol", [None, 1e-13])
     def test_any_cut_in_iterations(self, shape: str, tol: float | None) -> None:
         problem = slow_problem(SHAPES[shape])
-        whole = spdpeg.solve(problem, "vr-spdpeg", tol=tol, max_iterations=180)
-        state, stages = None, set()
-        for steps in (1, 20, 5, 30, 44, 50, 0, 27, 3):
-            result = spdpeg.solve(problem, "vr-spdpeg", tol=tol, max_iterations=steps, state=state)
+        whole = spdpeg.solve(problem, tol=tol, max_iterations=180)
+        first = spdpeg.solve(problem, tol=tol, max_iterations=1)
+        state, last = first.state, []
+        for steps in (20, 5, 30, 44, 50, 0, 27, 3):
+            result = spdpeg.solve(problem, tol=tol, max_iterations=steps, state=state)
             state = result.state
-            stages.add(stage(result))
-        assert stages == {WARM, REDUCED, NEWTON}
+            last.append(methods(result)[-1])
+        assert set(last) == {REDUCED, NEWTON}
+        assert not first.state.numbers["reduced"]
         self._assert_same(whole, result)
 
     @pytest.mark.parametrize("tol", [None, TOL])
     def test_same_seed_same_bits(self, shape: str, tol: float | None) -> None:
         problem = slow_problem(SHAPES[shape])
-        runs = [spdpeg.solve(problem, "vr-spdpeg", tol=tol, max_passes=30, seed=seed) for seed in (3, 3, 4)]
+        runs = [spdpeg.solve(problem, tol=tol, max_passes=30, seed=seed) for seed in (3, 3, 4)]
         self._assert_same(runs[0], runs[1])
         assert not np.array_equal(runs[0].x, runs[2].x)
 
@@ -237,9 +280,7 @@ class TestWarmStart:
         instance = catalogue.instance("Squared", "L2Squared", "L1", operator, weighted=True)
         x0 = np.linspace(-0.2, 0.2, catalogue.D)
         for sampling in ("importance", "settling"):
-            result = spdpeg.solve(
-                instance.problem(), "vr-spdpeg", finish="none", sampling=sampling, batch_size=1, x0=x0, tol=TOL
-            )
+            result = spdpeg.solve(instance.problem(), "vr-spdpeg", sampling=sampling, batch_size=1, x0=x0, tol=TOL)
             assert result.status is Status.TOLERANCE
 
     @pytest.mark.parametrize("dual", [np.zeros(3), np.full(catalogue.D - 1, np.nan), np.zeros((catalogue.D - 1, 1))])

@@ -1,0 +1,119 @@
+"""The planner: which methods a run without a named solver is made of, and why; and what they are guessed to cost.
+
+Costs are counted in floating-point operations on scattered numbers, as stochastic steps do them; one in dense linear
+algebra takes a fifth of the time. They decide between methods and need not be exact: where both choices cost about the
+same, either is right.
+"""
+
+import math
+from dataclasses import dataclass
+
+from ..data import Stream
+from ..newton.model import is_sparse
+from ..newton.prox_newton import MOST_FEATURES, ROWS_PER_FEATURE, ProxNewton, fits, is_tall
+from ..problem import Problem
+from ..solvers.base import Solver
+from ..solvers.linear_program import LinearProgram, is_linear
+from ..solvers.spdhg_cers import SPDHGCERS
+from ..solvers.spdpeg import SPDPEG
+from ..solvers.vr_choices import dense_flops, merged_flops, row_flops
+from ..solvers.vr_spdpeg import CHAIN_PROX, VRSPDPEG
+from ..state import State
+from .stages import Planned
+
+_NEWTON_STEPS = 6.0
+"""Newton steps that six digits take on a problem that suits them."""
+_REDUCED_PASSES = 60.0
+"""Passes of variance-reduced steps that six digits take on a problem that suits them."""
+_SMALL = 2e8
+"""Flops, some tenths of a second, below which Newton's steps are taken whatever the alternative would cost."""
+_AIM = 1e-6
+"""Relative gap that a run without a tolerance is planned for."""
+_LP_ENTRIES = 1e6
+"""Entries of the data up to which a linear program is the first choice where it applies."""
+_INNER_STEPS = 300.0
+"""Steps of ADMM that solve a quadratic model, about."""
+_DENSE = 0.2
+"""Time of a flop in dense linear algebra, relative to one on scattered numbers."""
+_TRIANGULAR = 50.0
+"""Flops per coordinate of a sparse triangular solve."""
+_SPARSE_COORDINATE = 2e4
+"""Flops per coordinate of a step whose model stays sparse."""
+
+
+def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
+    """The stages of a run on this problem, aimed at this relative gap.
+
+    To add a method: put its stages before the first line below that would take its problems, with a reason that
+    completes "chosen because". A stage that is followed by another has a rule that says when to leave it.
+    """
+    if isinstance(problem.source, Stream):
+        return [_chosen(SPDPEG(), "a stream shows each row once")]
+    if not math.isfinite(problem.loss.curvature):
+        if is_linear(problem) and problem.block.rows.values.size <= _LP_ENTRIES:
+            return [_chosen(LinearProgram(), "the loss is non-smooth and all of the problem is a small linear program")]
+        return [_chosen(SPDHGCERS(), "the loss is non-smooth and this method needs no gradient")]
+    if newton_first(problem):
+        return [_chosen(ProxNewton(), "a few Newton steps should cost less than many passes of stochastic ones")]
+    if not fits(problem):
+        return [_chosen(VRSPDPEG(), "the matrices of Newton's steps would not fit")]
+    return [
+        _chosen(VRSPDPEG(), "many passes of stochastic steps should cost less than a few Newton steps", Stalls(tol)),
+        _chosen(ProxNewton(), "at the pace of its last passes, vr-spdpeg would have cost more"),
+    ]
+
+
+@dataclass(frozen=True)
+class Stalls:
+    """Leave stochastic steps once they are so slow that Newton's would end sooner, by the pace since the last gap."""
+
+    tol: float | None
+
+    def __call__(self, problem: Problem, state: State, gap: float) -> bool:
+        passes = (state.rows - state.loop.gap_at) / problem.block.labels.size
+        if not (0.0 < gap < math.inf and math.isfinite(state.loop.last_gap) and passes > 0.0):
+            return False
+        pace = math.log(max(state.loop.last_gap / gap, 1.0)) / passes
+        left = math.log(max(gap / (self.tol or _AIM), 1.0))
+        passes_left = left / pace if pace > 0.0 else math.inf
+        return left > 0.0 and _NEWTON_STEPS * newton_flops(problem) < passes_left * _pass_flops(problem, state)
+
+
+def newton_first(problem: Problem) -> bool:
+    """Whether to begin with Newton's steps, by what either way is likely to cost.
+
+    A stochastic pass before them would gain nothing, and make the outcome depend on an order of the rows. Batches of
+    the default size make the dense part of a pass as expensive as its rows.
+    """
+    one_pass = 2.0 * problem.block.labels.size * row_flops(problem)
+    return fits(problem) and _NEWTON_STEPS * newton_flops(problem) < max(_REDUCED_PASSES * one_pass, _SMALL)
+
+
+def continues(problem: Problem) -> bool:
+    """Whether runs from one penalty weight to the next should be Newton's, on a d x d matrix (`Continuation`)."""
+    return is_tall(problem) and math.isfinite(problem.loss.curvature) and newton_first(problem)
+
+
+def newton_flops(problem: Problem) -> float:
+    """Of one Newton step."""
+    n, d = problem.block.labels.size, problem.n_coordinates
+    entries = max(1.0, problem.block.rows.values.size / n)
+    one_pass = 4.0 * n * entries
+    if is_sparse(problem):
+        return one_pass + _SPARSE_COORDINATE * d
+    if d <= MOST_FEATURES:
+        curvature = min(n, ROWS_PER_FEATURE * d) * entries**2
+        return one_pass + curvature + _DENSE * (d**3 + _INNER_STEPS * 2.0 * d * d) + _INNER_STEPS * 10.0 * d
+    core = n * one_pass if problem.merged is not None else n * d * (_DENSE * 2.0 * n + _TRIANGULAR)
+    return core + one_pass + _INNER_STEPS * (one_pass + _DENSE * 2.0 * n * n + 80.0 * d)
+
+
+def _pass_flops(problem: Problem, state: State) -> float:
+    """Of one pass of variance-reduced steps."""
+    merged = VRSPDPEG().scheme_for(problem, state.batch_size) == CHAIN_PROX
+    dense = merged_flops(problem) if merged else dense_flops(problem)
+    return problem.block.labels.size * (row_flops(problem) + dense / state.batch_size)
+
+
+def _chosen(method: Solver, why: str, leave: Stalls | None = None) -> Planned:
+    return Planned(method, f"chosen because {why}", leave)

@@ -1,0 +1,120 @@
+"""A run is made of stages, each with a method of its own; between two of them x and the dual are handed over."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..certificate import Certificate, Evaluation
+from ..problem import Problem
+from ..result import Stage
+from ..solvers.base import Solution, Solver
+from ..state import Begun, State
+from . import feed
+
+
+class Planned(NamedTuple):
+    """A stage to come.
+
+    Attributes
+    ----------
+    method : Solver
+    reason : str
+        Why this method, in words that users read.
+    leave : callable, optional
+        `leave(problem, state, gap)` is asked at each certificate whether the next stage should take over; `gap` is
+        `remaining(certificate)`, and `state.loop` holds that of the last one. The run is then certified even if nobody
+        asked for a tolerance. Without it the stage is the last one.
+    """
+
+    method: Solver
+    reason: str
+    leave: Callable[[Problem, State, float], bool] | None = None
+
+
+def asked(method: Solver) -> list[Planned]:
+    """The plan of a run whose method the user named."""
+    return [Planned(method, "asked for")]
+
+
+def remaining(certificate: Certificate) -> float:
+    """How far from the optimum a point may be: the relative gap, or the residual where no gap is finite."""
+    return certificate.rel_gap if math.isfinite(certificate.rel_gap) else certificate.residual
+
+
+def begin(problem: Problem, stage: Planned, state: State, batch_size: int, x: np.ndarray, y: np.ndarray | None) -> None:
+    """Let the method of a stage start in `state`, from x and from the dual variable if there is one."""
+    state.parameters = {**state.parameters, "batch_size": batch_size}
+    state.numbers, state.vectors = stage.method.start(problem, batch_size, x)
+    if y is not None:
+        stage.method.set_dual(problem, state.vectors, y)
+    state.batches = 0
+    loop = state.loop
+    loop.stages.append(Begun(stage.method.name, stage.reason, state.iterations, state.rows, state.seconds))
+    loop.last_gap, loop.gap_at = math.inf, state.rows
+
+
+class Course:
+    """Where a run stands among its stages, and where the rows of the stage at work come from."""
+
+    def __init__(self, problem: Problem, plan: Sequence[Planned], state: State, passes: float | None) -> None:
+        self._problem, self._plan, self._state, self._passes = problem, plan, state, passes
+        self.feed = feed.make(problem, self.method, state, passes)
+
+    @property
+    def stage(self) -> Planned:
+        """The one at work."""
+        return self._plan[len(self._state.loop.stages) - 1]
+
+    @property
+    def method(self) -> Solver:
+        """That of the stage at work."""
+        return self.stage.method
+
+    @property
+    def wants_certificates(self) -> bool:
+        """Whether they decide when the next stage begins."""
+        return self.stage.leave is not None
+
+    def certified(self, certificate: Certificate, seen: Evaluation, solution: Solution, tol: float | None) -> bool:
+        """Tell the method of a certificate, then begin the next stage if it is time; says whether one began.
+
+        The new method starts at the certified point, so that it is told of the certificate as well.
+        """
+        state, gap = self._state, remaining(certificate)
+        self.method.adapt(self._problem, state, certificate, seen, tol)
+        leave = self.stage.leave
+        if leave is None or not leave(self._problem, state, gap):
+            state.loop.last_gap, state.loop.gap_at = gap, state.rows
+            return False
+        following = self._plan[len(state.loop.stages)]
+        begin(
+            self._problem,
+            following,
+            state,
+            following.method.default_batch(self._problem),
+            solution.x,
+            -solution.dual,
+        )
+        following.method.adapt(self._problem, state, certificate, seen, tol)
+        self.feed.close()
+        self.feed = feed.make(self._problem, following.method, state, self._passes)
+        return True
+
+
+def account(state: State, seconds: float, passes: Callable[[int], float]) -> list[Stage]:
+    """What each stage did in a run of so many seconds; `passes` turns rows into passes."""
+    begun = state.loop.stages
+    ends = [(stage.iterations, stage.rows, stage.seconds) for stage in begun[1:]]
+    ends.append((state.iterations, state.rows, seconds))
+    return [
+        Stage(
+            stage.method,
+            iterations - stage.iterations,
+            passes(rows) - passes(stage.rows),
+            end - stage.seconds,
+            stage.reason,
+        )
+        for stage, (iterations, rows, end) in zip(begun, ends, strict=True)
+    ]
