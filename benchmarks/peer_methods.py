@@ -20,6 +20,7 @@ from scipy.special import expit
 import spdpeg
 from common import modelling
 from peer_cases import Case
+from spdpeg.engine import auto
 from spdpeg.engine.registry import resolve
 
 LEVELS = (1e-2, 1e-3, 1e-4, 1e-6)
@@ -74,7 +75,7 @@ def ours(solver: str) -> Callable[[Case], Traced]:
         def run(watch: Watch) -> None:
             start = time.perf_counter()
             problem = case.problem()
-            rule = resolve(solver, {})
+            rule = auto.plan(problem, TOLERANCE)[0].method if solver == OURS else resolve(solver, {})
             rule.start(problem, rule.default_batch(problem), np.zeros(problem.n_coordinates))
             setup = time.perf_counter() - start
             spdpeg.solve(
@@ -279,11 +280,11 @@ def _norm_square(F: sp.csr_matrix) -> float:
     return spdpeg.operators.Matrix(F).bind(F.shape[1]).norm ** 2
 
 
-OURS = "vr-spdpeg"
+OURS = "auto"
 ITSELF = "spdpeg"
-CERTIFIED = "vr-spdpeg, certified"
+CERTIFIED = "auto, certified"
 METHODS = {
-    OURS: Method(ours("vr-spdpeg"), ("flr", "ggrlr", "lasso"), "spdpeg"),
+    OURS: Method(ours(OURS), ("flr", "ggrlr", "lasso"), "spdpeg"),
     CERTIFIED: Method(certified, ("flr", "ggrlr", "lasso"), "spdpeg"),
     ITSELF: Method(ours("spdpeg"), ("flr", "ggrlr", "lasso"), "spdpeg", levels=(1e-2, 1e-3)),
     "spams": Method(spams(0), ("flr",), "spams-bin"),

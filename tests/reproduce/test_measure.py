@@ -86,7 +86,14 @@ def test_scores_are_held_out_objectives(study):
 def test_the_optimum_is_certified(study, task):
     found = measure.optimum(study, task, "clusters", 0)
     assert found["bound"] <= found["objective"] <= found["bound"] * (1 + measure.OPTIMUM_TOLERANCE)
-    assert found["solver"] == "prox-newton"
+    assert found["solver"] == "auto (prox-newton)"
+
+
+def test_a_curve_of_auto_says_what_ran(study):
+    method = methods.METHODS["flr"]["auto"]
+    found = measure.curve(study, "flr", "clusters", method, 0, {}, 0.0)
+    assert found["ran"] == "auto (prox-newton)"
+    assert curve_of(study, "flr", "vr-spdpeg", fold=0, choice={})["ran"] == "vr-spdpeg"
 
 
 def test_the_score_of_a_regression_is_r_squared(study):

@@ -207,8 +207,12 @@ class Twin:
     @property
     def _batches(self) -> Vector:
         n = len(self.instance.X)
-        order = "settling" if self.sampling in ("auto", "importance") else self.sampling
-        sampler = sampling.make(order, n, self.batch, self.seed, False, self.method.shares, self.warm_steps)
+        sampler: sampling.Sampler
+        if self.method.shares is not None:
+            sampler = sampling.Importance(self.method.shares, self.batch, self.seed, self.warm_steps)
+        else:
+            order = "settling" if self.sampling in ("auto", "importance") else self.sampling
+            sampler = sampling.make(order, n, self.batch, self.seed, False)
         return np.asarray(sampler.draw(0, self.count).reshape(self.count, self.batch))
 
     def _warm(self, batches: Vector) -> list[Output]:

@@ -9,13 +9,13 @@ from rich.console import Console
 from .. import InputError, files, operators
 from ..engine.registry import REGISTRY
 from ..reproduce import Data, Study, Task
-from ..reproduce.methods import plain
+from ..reproduce.methods import AUTO, plain
 from . import data_options, study_options, terms
 
 if TYPE_CHECKING:
     from . import Commands
 
-_SOLVERS = ("spdpeg", "sgadm", "sadmm", "vr-spdpeg")
+_SOLVERS = ("spdpeg", "sgadm", "sadmm", "vr-spdpeg", AUTO)
 
 
 def add(commands: "Commands") -> None:
@@ -41,7 +41,12 @@ def add(commands: "Commands") -> None:
         help=f"of {names(terms.OPERATORS)}, or a file with a matrix",
     )
     parser.add_argument(
-        "--solvers", nargs="+", choices=REGISTRY, default=_SOLVERS, metavar="SOLVER", help="see `spdpeg solvers`"
+        "--solvers",
+        nargs="+",
+        choices=(AUTO, *REGISTRY),
+        default=_SOLVERS,
+        metavar="SOLVER",
+        help="see `spdpeg solvers`",
     )
     study_options.add(parser, output=Path("spdpeg-compare"))
     parser.set_defaults(command=_compare)

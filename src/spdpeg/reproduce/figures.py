@@ -67,7 +67,7 @@ def _panel(panel: Any, results: Results, task: str, data: str, axis: str, metric
             continue
         x = getattr(mean, axis)[1:]
         middle, low, high = mean.metrics[metric][:, 1:]
-        panel.plot(x, middle, _LINES[look.dash], color=look.color, label=methods[name].label, linewidth=1.4)
+        panel.plot(x, middle, _LINES[look.dash], color=look.color, label=results.label(task, name), linewidth=1.4)
         panel.fill_between(x, low, high, color=look.color, alpha=0.1, linewidth=0)
         tops.append(high.max())
         bottoms.append(low.min())

@@ -29,8 +29,6 @@ _TUNING_WORK = 4e7
 _TUNING_STEPS = 500
 """But at least so many steps."""
 
-_NEWTON_FEATURES = 2000
-
 OPTIMUM_TOLERANCE = 1e-6
 
 COLUMNS = ("passes", "iterations", "seconds", "objective", "test_loss", "score")
@@ -64,11 +62,9 @@ def pace(study: Study, task: str, data: str) -> dict[str, Any]:
 def optimum(study: Study, task: str, data: str, fold: int) -> dict[str, Any]:
     """The best value of a round with the lower bound that proves it, and how its x predicts."""
     problem, test = _split(study, task, data, fold)
-    solver = "prox-newton" if problem.n_features <= _NEWTON_FEATURES else "vr-spdpeg"
     result = _finished(
         solve(
             problem,
-            solver,
             tol=OPTIMUM_TOLERANCE,
             max_passes=None,
             max_seconds=5 * study.seconds,
@@ -79,7 +75,7 @@ def optimum(study: Study, task: str, data: str, fold: int) -> dict[str, Any]:
     assert result.certificate is not None
     bound = result.certificate.dual
     return {
-        "solver": solver,
+        "solver": result.ran,
         "objective": result.objective,
         "bound": bound if np.isfinite(bound) else None,
         "test_loss": test.loss_value(result.x),
@@ -146,7 +142,7 @@ def curve(
     """
     problem, test = _split(study, task, data, fold)
     rows: list[tuple[float, ...]] = []
-    parameters, status = method.parameters, "complete"
+    parameters, status, ran = method.parameters, "complete", method.solver
 
     def keep(record: Record) -> bool:
         values = (record.objective, test.loss_value(record.x), score(test, record.x))
@@ -156,13 +152,15 @@ def curve(
     try:
         if method.grid:
             parameters = method.candidate(method.defaults(problem), choice)
-        trace(problem, method.solver, parameters, study.seed + fold, study.seconds, keep)
+        ran = trace(problem, method.solver, parameters, study.seed + fold, study.seconds, keep)
     except DivergedError as error:
         status = f"diverged: {error}"
     except UnsupportedError as error:
         return {"skipped": str(error)}
     columns = zip(*rows, strict=True)
-    return {"parameters": parameters, "status": status} | dict(zip(COLUMNS, map(list, columns), strict=True))
+    return {"parameters": parameters, "status": status, "ran": ran} | dict(
+        zip(COLUMNS, map(list, columns), strict=True)
+    )
 
 
 def trace(
@@ -172,8 +170,11 @@ def trace(
     seed: int,
     seconds: float,
     keep: Callable[[Record], bool],
-) -> None:
-    """Show `keep` the start, then nine records for each power of ten of passes, until it has enough or time is up."""
+) -> str:
+    """Show `keep` the start, then nine records for each power of ten of passes, until it has enough or time is up.
+
+    Returns what ran, as `Result.ran` says it.
+    """
     result = solve(problem, solver, max_passes=0, seed=seed, **parameters)
     keep(Record(0.0, 0, 0.0, result.objective, result.x))
     state = result.state
@@ -192,6 +193,7 @@ def trace(
         # The methods are kept, so that what they prepare for a problem is prepared, and timed, once.
         result = _finished(run(problem, plan, state, budget, tol=None, record_every=interval, callback=show))
         granted, power = target, power + 1
+    return result.ran
 
 
 def score(test: Problem, x: np.ndarray) -> float:

@@ -58,7 +58,13 @@ _COMPETITORS = (
 _WITH_REGIME = ("sgadm", "sadmm", "opg-admm")
 """In the strongly convex task their grids also hold the steps that are meant for it."""
 
-_BESIDE = Method("vr-spdpeg", "VR-SPDPEG", "vr-spdpeg", printed=False)
+AUTO = "auto"
+"""The solver that stands for what the planner chooses; `Results.label` says what that was."""
+
+_BESIDE = (
+    Method("vr-spdpeg", "VR-SPDPEG", "vr-spdpeg", printed=False),
+    Method(AUTO, AUTO, AUTO, printed=False),
+)
 
 
 def _family(label: str, solver: str) -> tuple[Method, ...]:
@@ -78,14 +84,14 @@ def _strong(method: Method) -> Method:
 
 
 METHODS: dict[str, dict[str, Method]] = {
-    "flr": {m.name: m for m in (*_family("SPDPEG", "spdpeg"), *_COMPETITORS, _BESIDE)},
+    "flr": {m.name: m for m in (*_family("SPDPEG", "spdpeg"), *_COMPETITORS, *_BESIDE)},
     "ggrlr": {
         m.name: m
         for m in (
             *_family("SPDPEG-SC1", "spdpeg-sc1"),
             *_family("SPDPEG-SC2", "spdpeg-sc2"),
             *map(_strong, _COMPETITORS),
-            _BESIDE,
+            *_BESIDE,
         )
     },
 }

@@ -63,7 +63,7 @@ def _content(results: Results, found: list[Standing], claims: list[Claim]) -> di
                 "score": results.score_name(name),
                 "sets": [data for of, data in results.pace if of == name],
                 "methods": {
-                    method: {"label": study.methods[name][method].label, "color": look.color, "dash": look.dash}
+                    method: {"label": results.label(name, method), "color": look.color, "dash": look.dash}
                     for method, look in looks(study.methods[name]).items()
                 },
             }

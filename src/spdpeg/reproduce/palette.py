@@ -10,6 +10,7 @@ _COLORS = {
     "spdpeg-sc1": "#d43d2f",
     "spdpeg-sc2": "#f08c1d",
     "vr-spdpeg": "#8a5cf0",
+    "auto": "#1f2430",
     "egadm": "#85898f",
     "sgadm": "#2f7fd6",
     "sadmm": "#14a3a3",

@@ -17,6 +17,7 @@ import numpy as np
 from .. import __version__
 from ..files.replacing import replacing
 from .measure import COLUMNS, OPTIMUM_TOLERANCE
+from .methods import AUTO
 from .protocol import FOLDS, Study
 from .runner import Job, Parts, chosen, curves
 
@@ -38,6 +39,8 @@ class Curve(NamedTuple):
     fold: int
     parameters: dict[str, Any]
     status: str
+    ran: str
+    """The solver, and for "auto" the methods that it took."""
     columns: dict[str, np.ndarray]
 
     def at(self, axis: str, place: float, metric: str) -> float:
@@ -112,6 +115,15 @@ class Results:
         ranges = {name: np.array([v.mean(0), v.min(0), v.max(0)]) for name, v in stacked.items()}
         return Mean(ranges["passes"][0], ranges["seconds"][0], {name: ranges[name] for name in (*METRICS, "excess")})
 
+    def label(self, task: str, method: str) -> str:
+        """The name of a method in legends; for "auto" with all that ran under it, in whatever set and round."""
+        chosen = self.study.methods[task][method]
+        if chosen.solver != AUTO:
+            return chosen.label
+        ran = [curve.ran for curve in self.curves if (curve.task, curve.method) == (task, method)]
+        names = dict.fromkeys(name for text in ran for name in text.removeprefix(AUTO).strip(" ()").split(", "))
+        return f"{chosen.label} ({', '.join(filter(None, names))})"
+
     def score_name(self, task: str) -> str:
         """What the third metric is."""
         return "accuracy" if self.study.tasks[task].loss.binary else "R^2"
@@ -126,7 +138,7 @@ def collect(study: Study, parts: Parts) -> Results:
             skipped[job.task, job.data, job.method] = part["skipped"]
             continue
         columns = {name: np.array(part[name], dtype=float) for name in COLUMNS}
-        found.append(Curve(*job[1:4], job.folds[0], part["parameters"], part["status"], columns))
+        found.append(Curve(*job[1:4], job.folds[0], part["parameters"], part["status"], part["ran"], columns))
     optima = []
     for task, data in dict.fromkeys((job.task, job.data) for job in curves(study)):
         reference = parts.read(Job("pace", task, data, study.reference(task).name, (0,)))

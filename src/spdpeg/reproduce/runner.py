@@ -32,6 +32,10 @@ class Job(NamedTuple):
     folds: tuple[int, ...]
 
 
+_CONTENT = 2
+"""What pieces hold; raised when that changes, so that those of another version are made anew."""
+
+
 class Parts:
     """The files of finished pieces. A name holds a digest of all that decides the content."""
 
@@ -46,6 +50,7 @@ class Parts:
         study, methods = self._study, self._study.methods[job.task]
         decisive = [
             __version__,
+            _CONTENT,
             job,
             self._problems[job.task, job.data],
             repr(methods.get(job.method)),
