@@ -204,7 +204,7 @@ class TestReaches:
     @pytest.mark.parametrize("r1", ["L2Squared", "L2Partly"])
     def test_1e_8_on_ridge(self, r1: str, intercept: bool) -> None:
         problem = make_instance("Logistic", r1, "L1", "graph").problem(intercept=intercept)
-        result = spdpeg.solve(problem, "vr-spdpeg", tol=1e-8, max_passes=2000)
+        result = spdpeg.solve(problem, tol=1e-8, max_passes=2000)
         assert result.status is Status.TOLERANCE
         assert result.certificate is not None
         assert result.certificate.met == "relative gap"
