@@ -59,6 +59,12 @@ class CompositeRegressor(Composite, Regressor):
 
     where the mean over the rows a_i counts their weights.
 
+    See Also
+    --------
+    CompositeClassifier : The same for classes.
+    GeneralizedLasso : Least squares and two l1 norms.
+    spdpeg.Problem : The same without the interface of scikit-learn.
+
     Examples
     --------
     >>> import numpy as np
@@ -84,6 +90,22 @@ class CompositeClassifier(Composite, LogisticClassifier):
 
     where the mean over the rows a_i counts their weights. Probabilities and `multi_class="multinomial"` come
     with the logistic loss only.
+
+    See Also
+    --------
+    CompositeRegressor : The same for numbers.
+    GeneralizedLassoClassifier : The logistic loss and two l1 norms.
+    spdpeg.Problem : The same without the interface of scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg import losses, penalties
+    >>> from spdpeg.estimators import CompositeClassifier
+    >>> X = np.random.default_rng(0).standard_normal((200, 4))
+    >>> model = CompositeClassifier(losses.SquaredHinge(), penalties.ElasticNet(0.01, 0.01), random_state=0)
+    >>> model.fit(X, X[:, 0] > 0.0).score(X, X[:, 0] > 0.0) > 0.95
+    True
     """
 
     def _loss(self) -> losses.Loss:

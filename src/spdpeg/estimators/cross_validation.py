@@ -169,6 +169,11 @@ class FusedLassoCV(CrossValidated, FusedLasso):
 
     See `FusedLasso` for the model.
 
+    See Also
+    --------
+    FusedLasso : The model at given weights.
+    spdpeg.path : All fits on a grid of weights.
+
     Examples
     --------
     >>> from spdpeg import datasets
@@ -187,6 +192,20 @@ class FusedLogisticRegressionCV(CrossValidated, FusedLogisticRegression):
     """Fused logistic regression whose weights lam1 and lam2 are chosen by cross-validation.
 
     See `FusedLogisticRegression` for the model.
+
+    See Also
+    --------
+    FusedLogisticRegression : The model at given weights.
+    spdpeg.path : All fits on a grid of weights.
+
+    Examples
+    --------
+    >>> from spdpeg import datasets
+    >>> from spdpeg.estimators import FusedLogisticRegressionCV
+    >>> X, y, truth = datasets.piecewise_constant(300, 20)
+    >>> model = FusedLogisticRegressionCV(n_lam1=3, n_lam2=3, cv=3, random_state=0).fit(X, y)
+    >>> model.scores_.shape
+    (3, 3, 3)
     """
 
     _model = FusedLogisticRegression
@@ -198,6 +217,20 @@ class GraphGuidedLogisticRegressionCV(CrossValidated, GraphGuidedLogisticRegress
 
     See `GraphGuidedLogisticRegression` for the model. A graph that is learned from the data is learned anew in each
     fold, from the rows that are not held out.
+
+    See Also
+    --------
+    GraphGuidedLogisticRegression : The model at given weights.
+    spdpeg.path : All fits on a grid of weights.
+
+    Examples
+    --------
+    >>> from spdpeg import datasets
+    >>> from spdpeg.estimators import GraphGuidedLogisticRegressionCV
+    >>> X, y, truth = datasets.piecewise_constant(300, 10)
+    >>> model = GraphGuidedLogisticRegressionCV("chain", n_lam1=3, n_lam2=3, cv=3, random_state=0).fit(X, y)
+    >>> model.lam2_ in model.lam2_grid_
+    True
     """
 
     _model = GraphGuidedLogisticRegression

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from dataclasses import fields, is_dataclass
 
 _SECTIONS = ("Parameters", "Attributes")
 
@@ -17,10 +18,24 @@ def complete(cls: type) -> None:
         inherited = (_split(inspect.cleandoc(base.__doc__ or ""))[1].get(name, "") for base in cls.__bases__)
         items = _first_of_each("\n".join(filter(None, (sections.get(name, ""), *inherited))))
         if items:
-            sections[name] = items
+            sections[name] = _in_order(items, _arguments(cls)) if name == "Parameters" else items
     rest = [name for name in sections if name not in _SECTIONS]
     order = [name for name in _SECTIONS if name in sections] + rest
     cls.__doc__ = "\n\n".join([summary, *(f"{name}\n{'-' * len(name)}\n{sections[name]}" for name in order)])
+
+
+def _arguments(cls: type) -> list[str]:
+    """Names of the arguments of a class that is about to become a dataclass, in their order: keywords come last."""
+    bases = [base for base in reversed(cls.__mro__) if is_dataclass(base)]
+    keyword_only = {field.name: bool(field.kw_only) for base in bases for field in fields(base)}
+    keyword_only.update(dict.fromkeys(inspect.get_annotations(cls), False))
+    return sorted(keyword_only, key=keyword_only.__getitem__)
+
+
+def _in_order(section: str, names: list[str]) -> str:
+    """The items of a section in the order of these names."""
+    items = re.split(r"\n(?=\S)", section)
+    return "\n".join(sorted(items, key=lambda item: names.index(re.split(r"[ ,]", item)[0])))
 
 
 def _first_of_each(section: str) -> str:
@@ -37,5 +52,5 @@ def _first_of_each(section: str) -> str:
 
 def _split(text: str) -> tuple[str, dict[str, str]]:
     """What comes before the first section, and the sections by name."""
-    pieces = re.split(r"\n+(\w+)\n-{3,}\n", text)
+    pieces = re.split(r"\n+([\w ]+)\n-{3,}\n", text)
     return pieces[0], dict(zip(pieces[1::2], pieces[2::2], strict=True))

@@ -46,6 +46,12 @@ class FusedLasso(Fused, Regressor):
 
     where the mean over the rows a_i counts their weights. The order of the columns matters.
 
+    See Also
+    --------
+    FusedLassoCV : Choose lam1 and lam2 by cross-validation.
+    TrendFilter : Piecewise polynomial instead of piecewise constant.
+    GraphGuidedRegressor : Neighbours in a graph instead of along a line.
+
     Examples
     --------
     >>> import numpy as np
@@ -67,6 +73,12 @@ class FusedLogisticRegression(Fused, LogisticClassifier):
         mean of log(1 + exp(-y_i (<a_i, x> + c)))  +  lam1 sum_j |x_j|  +  lam2 sum_j |x_{j+1} - x_j|
 
     where the mean over the rows a_i counts their weights. The order of the columns matters.
+
+    See Also
+    --------
+    FusedLogisticRegressionCV : Choose lam1 and lam2 by cross-validation.
+    FusedSVC : The hinge loss instead of the logistic one.
+    GraphGuidedLogisticRegression : Neighbours in a graph instead of along a line.
 
     Examples
     --------
@@ -90,6 +102,19 @@ class FusedSVC(Fused, Classifier):
     where the mean over the rows a_i counts their weights. The hinge has a corner, so that only the solvers that need no
     gradient apply ("lp", "spdhg-cers", "sdca-admm"), and there is neither `predict_proba` nor `partial_fit`. More than
     two classes are fitted one against the rest.
+
+    See Also
+    --------
+    FusedLogisticRegression : A smooth loss, with probabilities.
+
+    Examples
+    --------
+    >>> from spdpeg import datasets
+    >>> from spdpeg.estimators import FusedSVC
+    >>> X, y, truth = datasets.piecewise_constant(n_samples=200, n_features=10)
+    >>> model = FusedSVC(lam1=0.01, lam2=0.05).fit(X, y)
+    >>> model.score(X, y) > 0.8
+    True
     """
 
     def _loss(self) -> losses.Loss:

@@ -47,6 +47,11 @@ class GeneralizedLasso(Generalized, Regressor):
 
     where the mean over the rows a_i counts their weights.
 
+    See Also
+    --------
+    FusedLasso : F takes differences of neighbours.
+    CompositeRegressor : Any loss and penalties too.
+
     Examples
     --------
     >>> import numpy as np
@@ -68,4 +73,20 @@ class GeneralizedLassoClassifier(Generalized, LogisticClassifier):
         mean of log(1 + exp(-y_i (<a_i, x> + c)))  +  lam1 |x|_1  +  lam2 |F x|_1
 
     where the mean over the rows a_i counts their weights.
+
+    See Also
+    --------
+    FusedLogisticRegression : F takes differences of neighbours.
+    CompositeClassifier : Any loss and penalties too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg.estimators import GeneralizedLassoClassifier
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> F = np.array([[1.0, -1.0, 0.0]])  # the first two coefficients should be equal
+    >>> model = GeneralizedLassoClassifier(F, lam1=0.0, lam2=0.1, random_state=0, tol=1e-8)
+    >>> a, b, c = model.fit(X, X @ [1.0, 0.9, -1.0] > 0.0).coef_[0]
+    >>> bool(abs(a - b) < 1e-3 * a)
+    True
     """

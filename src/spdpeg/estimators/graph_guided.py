@@ -60,6 +60,11 @@ class GraphGuidedRegressor(GraphGuided, Regressor):
 
     where the mean over the rows a_i counts their weights.
 
+    See Also
+    --------
+    FusedLasso : The graph is a line.
+    spdpeg.graphs.sics : The graph that is learned by default.
+
     Examples
     --------
     >>> import numpy as np
@@ -80,4 +85,20 @@ class GraphGuidedLogisticRegression(GraphGuided, LogisticClassifier):
         mean of log(1 + exp(-y_i (<a_i, x> + c)))  +  lam1 r1(x)  +  lam2 sum over edges (j, k) of w_jk |x_j - x_k|
 
     where the mean over the rows a_i counts their weights.
+
+    See Also
+    --------
+    GraphGuidedLogisticRegressionCV : Choose lam1 and lam2 by cross-validation.
+    FusedLogisticRegression : The graph is a line.
+    spdpeg.graphs.sics : The graph that is learned by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg.estimators import GraphGuidedLogisticRegression
+    >>> X = np.random.default_rng(0).standard_normal((300, 4))
+    >>> y = X @ [1.0, -1.0, 1.0, -1.0] > 0.0
+    >>> model = GraphGuidedLogisticRegression(structure=[(0, 2), (1, 3)], random_state=0).fit(X, y)
+    >>> np.sign(model.coef_[0]).tolist()
+    [1.0, -1.0, 1.0, -1.0]
     """

@@ -46,6 +46,23 @@ class TotalVariationRegressor(TotalVariation, Regressor):
         mean of (<a_i, x> + c - y_i)^2 / 2  +  lam1 |x|_1  +  lam2 sum over neighbours (j, k) of |x_j - x_k|
 
     where the mean over the rows a_i counts their weights, and neighbours differ by 1 along one axis of the grid.
+
+    See Also
+    --------
+    TotalVariationClassifier : The same for classes.
+    FusedLasso : A line instead of an image.
+    LowRankRegressor : Few patterns instead of few regions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg.estimators import TotalVariationRegressor
+    >>> truth = np.zeros((6, 6))
+    >>> truth[1:4, 2:5] = 1.0  # a square
+    >>> X = np.random.default_rng(0).standard_normal((200, 36))
+    >>> model = TotalVariationRegressor(shape=(6, 6), random_state=0).fit(X, X @ truth.ravel())
+    >>> bool(np.abs(model.coef_.reshape(6, 6) - truth).max() < 0.1)
+    True
     """
 
 
@@ -58,6 +75,12 @@ class TotalVariationClassifier(TotalVariation, LogisticClassifier):
         mean of log(1 + exp(-y_i (<a_i, x> + c)))  +  lam1 |x|_1  +  lam2 sum over neighbours (j, k) of |x_j - x_k|
 
     where the mean over the rows a_i counts their weights, and neighbours differ by 1 along one axis of the grid.
+
+    See Also
+    --------
+    TotalVariationRegressor : The same for numbers.
+    FusedLogisticRegression : A line instead of an image.
+    LowRankClassifier : Few patterns instead of few regions.
 
     Examples
     --------
@@ -104,6 +127,23 @@ class LowRankRegressor(LowRank, Regressor):
         mean of (<a_i, x> + c - y_i)^2 / 2  +  lam1 |x|_1  +  lam2 (sum of the singular values of x as a matrix)
 
     where the mean over the rows a_i counts their weights.
+
+    See Also
+    --------
+    LowRankClassifier : The same for classes.
+    TotalVariationRegressor : Few regions instead of few patterns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg.estimators import LowRankRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.outer(rng.standard_normal(6), rng.standard_normal(5))  # rank 1
+    >>> X = rng.standard_normal((200, 30))
+    >>> model = LowRankRegressor(shape=(6, 5), lam2=0.1, random_state=0).fit(X, X @ truth.ravel())
+    >>> singular = np.linalg.svd(model.coef_.reshape(6, 5), compute_uv=False)
+    >>> bool(singular[1] < 0.05 * singular[0])
+    True
     """
 
 
@@ -116,4 +156,18 @@ class LowRankClassifier(LowRank, LogisticClassifier):
         mean of log(1 + exp(-y_i (<a_i, x> + c)))  +  lam1 |x|_1  +  lam2 (sum of the singular values of x as a matrix)
 
     where the mean over the rows a_i counts their weights.
+
+    See Also
+    --------
+    LowRankRegressor : The same for numbers.
+    TotalVariationClassifier : Few regions instead of few patterns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from spdpeg.estimators import LowRankClassifier
+    >>> X, y = load_digits(n_class=2, return_X_y=True)
+    >>> model = LowRankClassifier(shape=(8, 8), random_state=0).fit(X / 16, y)
+    >>> model.score(X / 16, y) > 0.98
+    True
     """

@@ -39,6 +39,10 @@ class TrendFilter(Regressor):
     knots_ : array or None
         The different positions, in order.
 
+    See Also
+    --------
+    FusedLasso : Piecewise constant and sparse coefficients.
+
     References
     ----------
     Tibshirani: Adaptive piecewise polynomial estimation via trend filtering. Annals of Statistics 42 (2014).

@@ -22,6 +22,10 @@ class Path:
     objective, gap, passes : arrays of shape (k1, k2)
         Objective, relative duality gap and passes over the data of each fit; where classes are fitted one by one, the
         sum of the objectives, the largest gap and the most passes.
+
+    See Also
+    --------
+    path : Makes it.
     """
 
     lam1: np.ndarray
@@ -88,7 +92,9 @@ def path(
     ----------
     estimator : estimator with the parameter lam2, and mostly lam1
         Its own weights do not matter, all its other parameters do. `verbose` shows one bar for all fits.
-    X, y, sample_weight
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    sample_weight : array of shape (n_samples,), optional
         As in `fit`.
     lam1, lam2 : arrays, optional
         Weights to fit at. By default, n_lam1 and n_lam2 of them in geometric progression. lam1 begins where all

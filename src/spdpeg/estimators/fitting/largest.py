@@ -28,7 +28,9 @@ def lam_max(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio:
     ----------
     estimator : estimator with the parameters lam1 and lam2
         One of `spdpeg`, r1 being the l1 norm: under a ridge penalty coefficients never become 0.
-    X, y, sample_weight
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    sample_weight : array of shape (n_samples,), optional
         As in `fit`.
     ratio : float, default=1
         0 is the l1 norm alone.
