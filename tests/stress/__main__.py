@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.progress import track
 
-from . import estimators, files, fuzz, metamorphic, pool, table
+from . import abuse, concurrency, estimators, files, fuzz, metamorphic, pool, processes, table
 from .outcome import Outcome
 
 PARTS = {
@@ -17,6 +17,9 @@ PARTS = {
     "estimators": (estimators.run, "estimators with random parameters, against the same"),
     "metamorphic": (metamorphic.run, "the same problem told in another way"),
     "files": (files.run, "damaged data files, models and states"),
+    "abuse": (abuse.run, "bad input to everything public"),
+    "concurrency": (concurrency.run, "threads, processes, forks and leaks"),
+    "processes": (processes.run, "kills, interrupts and full disks"),
 }
 
 

@@ -71,7 +71,7 @@ def refusal(error: SpdpegError) -> tuple[Verdict, str]:
 
 def where(error: BaseException) -> str:
     """An exception and the lines of the package that it came from."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/stress/" not in frame.filename]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "tests/stress/" not in frame.filename]
     places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-3:]]
     return f"{type(error).__name__}: {str(error).splitlines()[:1]} at {' < '.join(reversed(places))}"
 

@@ -1,5 +1,6 @@
 """Cases in child processes: several at a time, each with a time limit, none able to take the others along."""
 
+import contextlib
 import multiprocessing as mp
 import signal
 import time
@@ -18,17 +19,15 @@ Job = Callable[..., Outcome]
 
 def _work(connection: Connection, job: Job, arguments: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    while True:
-        seed = connection.recv()
-        if seed is None:
-            return
-        connection.send(job(seed, **arguments))
+    with contextlib.suppress(EOFError, BrokenPipeError):  # the parent has gone
+        while True:
+            connection.send(job(connection.recv(), **arguments))
 
 
 class _Worker:
     def __init__(self, context: Any, job: Job, arguments: dict[str, Any]) -> None:
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, job, arguments), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, job, arguments))
         self.process.start()
         theirs.close()
         self.seed: int | None = None
