@@ -28,26 +28,25 @@ from .central_path import (
     times,
     weigh,
 )
+from .limits import (
+    CENTRAL,
+    FAR,
+    FLOOR,
+    HUGE,
+    LEAST,
+    LEAST_DAMPING,
+    MOST_DAMPING,
+    MOST_RISES,
+    MOST_STEPS,
+    NEAR,
+    PROGRESS,
+    SETTLING,
+    SHORT,
+    SMALL,
+    TIGHTER,
+    Outcome,
+)
 
-_MOST_STEPS = 200
-_MOST_RISES = 10
-"""Steps without progress after which rounding is taken to be all that is left; three times as many far away."""
-_NEAR = 1e-6
-_LEAST = 1e-14
-"""Added to the unit diagonal of H: enough for a singular matrix, too little to slow the steps down."""
-_TIGHTER = 100.0
-_MOST_DAMPING = 1e-3
-_PROGRESS = 0.9
-"""A step counts as progress if it leaves at most this part of the measure."""
-_SETTLING = 3
-_SHORT = 0.1
-"""A step shorter than this is replaced by one towards the centre, without second-order terms."""
-_CENTRAL = 0.3
-FLOOR = 1e-3
-"""Least size of an objective: b is of size 1, and a solution 0 has no size of its own."""
-_SMALL, _HUGE = 1e-12, 1e300
-_FAR = 1e10
-"""Iterates of this size, in a model of size 1, are on their way to infinity: there is no solution."""
 _CHUNK = 64
 """Full rows that are multiplied at a time."""
 _FULL = 0.4
@@ -71,19 +70,6 @@ def full_rows(terms: Terms, width: int) -> FullRows:
         own = slice(terms.pointers[e], terms.pointers[e + 1])
         rows[place, terms.columns[own]] = terms.values[own]
     return FullRows(rows, numbers, np.zeros((_CHUNK if numbers.size else 0, width)))
-
-
-class Outcome(NamedTuple):
-    """Where a run ended."""
-
-    point: Point
-    short: float
-    """Gap, misses and slope, all in units of the objective."""
-    size: float
-    """Size of the terms of the objective."""
-    steps: int
-    last: Point
-    """Where the iterates went, which tells more than the best of them if there is no solution."""
 
 
 def run(H: np.ndarray, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
@@ -211,7 +197,7 @@ def _residuals(H: np.ndarray, b: np.ndarray, terms: Terms, point: Point, work: W
     for e in range(work.image.size):
         size += abs(point.y[e]) * (abs(work.image[e]) + abs(terms.offset[e]))
         work.image[e] -= terms.offset[e]
-    return steep * max(largest, _SMALL), size
+    return steep * max(largest, SMALL), size
 
 
 @shared
@@ -227,14 +213,14 @@ def _factor(
     damping: float,
 ) -> float:
     """Factor H + K^T D^-1 K with as little damping as possible, at least that given; infinite if all was in vain."""
-    while damping <= _MOST_DAMPING:
+    while damping <= MOST_DAMPING:
         _assemble(H, terms, work, full, is_full, lapack, matrix)
         _fold_groups(terms, work, scratch[3], scratch[4], matrix)
         for j in range(H.shape[0]):
-            matrix[j, j] += _LEAST + damping * matrix[j, j]
+            matrix[j, j] += LEAST + damping * matrix[j, j]
         if cholesky(lapack, matrix):
             return damping
-        damping = max(damping * _TIGHTER, 1e-15)
+        damping = max(damping * TIGHTER, LEAST_DAMPING)
     return np.inf
 
 
@@ -251,7 +237,7 @@ def _settle(
 ) -> None:
     """Take the slope down to rounding: Newton steps that keep the slacks, with the factors of the last step."""
     steep, _ = _residuals(H, b, terms, point, work)
-    for _ in range(_SETTLING):
+    for _ in range(SETTLING):
         for e in range(work.rest.size):
             work.rest[e] = 0.0
         _direction(H, terms, work, lapack, matrix, scratch, True)
@@ -298,19 +284,19 @@ def _run(
     for e in range(terms.up.size):
         pairs += terms.above[e] + terms.below[e]
     least, least_size, rises, damping, steps = np.inf, 0.0, 0, 0.0, 0
-    for _ in range(_MOST_STEPS):
+    for _ in range(MOST_STEPS):
         steep, size = _residuals(H, b, terms, point, work)
         gap, cost = measure(terms, point, work)
         short, size = gap + cost + steep, max(size, FLOOR)
-        if not short < _HUGE or far(terms, point) > _FAR:
+        if not short < HUGE or far(terms, point) > FAR:
             break
         if short < least:
-            rises = 0 if short < _PROGRESS * least else rises + 1
+            rises = 0 if short < PROGRESS * least else rises + 1
             least, least_size = short, size
             copy_point(point, best)
         else:
             rises += 1
-        if short <= accuracy * size or rises >= (_MOST_RISES if least <= _NEAR * least_size else 3 * _MOST_RISES):
+        if short <= accuracy * size or rises >= (MOST_RISES if least <= NEAR * least_size else 3 * MOST_RISES):
             break
         damping = _factor(H, terms, work, full, is_full, lapack, matrix, scratch, damping)
         if damping == np.inf:
@@ -320,14 +306,14 @@ def _run(
             aim(terms, point, work, target, second)
             _direction(H, terms, work, lapack, matrix, scratch, damping > 0.0)
             step = complete(terms, point, work)
-            if pairs == 0.0 or (stage == 1 and step > _SHORT) or stage == 2:
+            if pairs == 0.0 or (stage == 1 and step > SHORT) or stage == 2:
                 break
             if stage == 0:
                 left = max(products_after(terms, point, work, min(1.0, step)), 0.0)
                 target = gap / pairs * min(1.0, left / gap) ** 3
                 second = 1.0
             else:  # second-order terms have led astray
-                target, second = _CENTRAL * gap / pairs, 0.0
+                target, second = CENTRAL * gap / pairs, 0.0
         move(terms, point, work, min(1.0, ALMOST * step))
         steps += 1
     if damping < np.inf:

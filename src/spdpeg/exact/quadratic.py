@@ -14,13 +14,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..penalties.conic import ConicForm, group_norms
-from . import certificates, dense, scaling
+from . import certificates, dense, scaling, sparse
 from .central_path import Point, Terms
 
 ACCURACY = 1e-12
 """Relative accuracy that is aimed at; rounding decides how much of it is reached."""
 _ENOUGH = 1e-9
 """Relative accuracy that counts as optimal."""
+_LEAST_W, _LEAST_Y = 1e-6, 1e-3
+"""Sizes of w and y, in a model of size 1, below which they do not tell what is large: at a solution 0, say."""
+_FEW, _MANY_LONG, _MOST_DENSE = 60, 64, 4000
+"""Variables up to which a sparse H is treated as dense; long rows from which on it is, up to the last size."""
 
 Status = Literal["optimal", "inaccurate", "infeasible", "unbounded"]
 
@@ -132,8 +136,10 @@ def minimize(model: Model, accuracy: float = ACCURACY) -> ModelSolution:
     terms = scaling.apply(form, scales)
     factor = scales.columns * np.sqrt(scales.width / scales.price)
     b = scales.columns * right / scales.price
-    H = _padded(model)
-    outcome = dense.run(H * factor[:, None] * factor, b, terms, accuracy)
+    if _is_small(model):
+        outcome = dense.run(_padded(model) * factor[:, None] * factor, b, terms, accuracy)
+    else:
+        outcome = sparse.run(_scaled_parts(model, factor), b, terms, accuracy)
     return _finished(model, kept, scales, terms, outcome)
 
 
@@ -168,6 +174,28 @@ def _with_rows(form: ConicForm, K: sp.csr_array, used: np.ndarray) -> ConicForm:
         form.size, form.quadratic, form.linear, K, form.offset[used], form.up[lines], form.down[lines],
         form.starts - np.count_nonzero(~lines), form.weight, form.radius,
     )  # fmt: skip
+
+
+def _is_small(model: Model) -> bool:
+    """Whether a dense matrix serves best: H is one, or few variables, or too many long rows for a Schur complement."""
+    if isinstance(model.H, np.ndarray) or model.width <= _FEW:
+        return True
+    long = np.count_nonzero(np.diff(model.form.K.indptr) > sparse.LONG)
+    return bool(long > _MANY_LONG and model.width <= _MOST_DENSE)
+
+
+def _scaled_parts(model: Model, factor: np.ndarray) -> sparse.Parts:
+    """The sparse part of H, and the few rows beside it, in scaled variables."""
+    known, width = model.b.size, model.width
+    low = isinstance(model.H, LowRank)
+    own = sp.coo_array(sp.diags_array(model.H.diagonal) if low else model.H)
+    H = model.form.quadratic + sp.csr_array((own.data, (own.row, own.col)), shape=(width, width))
+    scale = sp.diags_array(factor)
+    V, signs = np.zeros((0, width)), np.zeros(0)
+    if low:
+        V, signs = np.zeros((model.H.signs.size, width)), model.H.signs
+        V[:, :known] = model.H.V * factor[:known]
+    return sparse.Parts(sp.csr_array(scale @ H @ scale), V, signs)
 
 
 def _diagonal(model: Model) -> np.ndarray:
@@ -234,11 +262,11 @@ def _within(form: ConicForm, y: np.ndarray) -> np.ndarray:
 
 def _vanishing(terms: Terms, point: Point) -> tuple[np.ndarray, np.ndarray]:
     """Which lines and groups vanish: their primal part is smaller, in its units, than the room of their multiplier."""
-    size = max(float(np.max(np.abs(point.w), initial=0.0)), 1e-300)
+    size = max(float(np.max(np.abs(point.w), initial=0.0)), _LEAST_W)
     both = terms.above * terms.below > 0.0
     width = np.where(both, terms.up + terms.down, 1.0) * 0.5
     room = np.minimum(np.where(terms.above > 0.0, point.u, np.inf), np.where(terms.below > 0.0, point.v, np.inf))
-    pull = max(float(np.max(np.abs(point.y), initial=0.0)), 1e-300)
+    pull = max(float(np.max(np.abs(point.y), initial=0.0)), _LEAST_Y)
     lines = (point.p + point.q) / size < room / np.where(both, np.maximum(width, 1e-300), pull)
     balls = terms.balls > 0
     lengths, multipliers = group_norms(point.body, terms.starts), group_norms(point.y, terms.starts)

@@ -1,0 +1,39 @@
+"""When a run along the central path stops, and what it hands back."""
+
+from typing import NamedTuple
+
+from .central_path import Point
+
+MOST_STEPS = 200
+MOST_RISES = 10
+"""Steps without progress after which rounding is taken to be all that is left; three times as many far away."""
+NEAR = 1e-6
+"""Relative accuracy from which on a run is near its end."""
+PROGRESS = 0.9
+"""A step counts as progress if it leaves at most this part of the measure."""
+LEAST = 1e-14
+"""Added to the unit diagonal of H: enough for a singular matrix, too little to slow the steps down."""
+TIGHTER, LEAST_DAMPING, MOST_DAMPING = 100.0, 1e-15, 1e-3
+"""Where a factorisation fails, this part of the diagonal is added, and the solutions are improved iteratively."""
+SETTLING = 3
+"""Steps at the end that bring the slope down to rounding."""
+SHORT, CENTRAL = 0.1, 0.3
+"""A step shorter than SHORT is replaced by one to CENTRAL times the gap, without second-order terms."""
+FLOOR = 1e-3
+"""Least size of an objective: b is of size 1, and a solution 0 has no size of its own."""
+SMALL, HUGE = 1e-12, 1e300
+FAR = 1e10
+"""Iterates of this size, in a model of size 1, are on their way to infinity: there is no solution."""
+
+
+class Outcome(NamedTuple):
+    """Where a run ended."""
+
+    point: Point
+    short: float
+    """Gap, misses and slope, all in units of the objective."""
+    size: float
+    """Size of the terms of the objective."""
+    steps: int
+    last: Point
+    """Where the iterates went, which tells more than the best of them if there is no solution."""
