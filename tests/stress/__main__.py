@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         if name == "files":
             part.add_argument("--format", choices=files.FORMATS, help="this one alone")
         if name == "fuzz":
-            part.add_argument("--solver", default="auto", help="by name")
+            part.add_argument("--solver", default="auto", help="by name; `every` takes them in turn")
             part.add_argument("--passes", type=float, help="the budget; that of `solve` by default")
     return parser
 

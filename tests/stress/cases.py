@@ -30,6 +30,10 @@ class Case:
     weights: np.ndarray | None
     intercept: bool | float
     tol: float
+    start: np.ndarray | None = None
+    """Where `solve` begins, a number for each coordinate of x and for the intercept."""
+    passes: float | None = None
+    """A budget that is too small, now and then."""
     kinds: dict[str, str] = field(default_factory=dict)
 
     def problem(self) -> Problem:
@@ -46,6 +50,11 @@ class Case:
             intercept=self.intercept,
         )
 
+    def settings(self) -> dict[str, Any]:
+        """Arguments of `solve`."""
+        given = {"x0": self.start, "max_passes": self.passes}
+        return {"tol": self.tol, **{name: value for name, value in given.items() if value is not None}}
+
     def __str__(self) -> str:
         n, d = self.X.shape
         return (
@@ -53,4 +62,6 @@ class Case:
             f"{self.matrix.shape} domain={self.domain!r} data={self.kinds.get('data')} "
             f"storage={self.kinds.get('storage')} labels={self.kinds.get('labels')} "
             f"weights={self.kinds.get('weights')} intercept={self.intercept!r} tol={self.tol:g}"
+            + (" with a start" if self.start is not None else "")
+            + (f" passes={self.passes:g}" if self.passes is not None else "")
         )

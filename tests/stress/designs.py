@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 Generator = np.random.Generator
@@ -31,7 +32,21 @@ KINDS = (
 )
 _ODDS = (5, 2, 3, 2, 2, 2, 2, 3, 1, 1, 2, 2, 2, 1, 1, 1, 1, 0.2)
 
-STORAGES = ("C", "F", "float32", "csr", "csc", "coo", "csr int64", "list", "integers", "view", "memmap", "matrix csr")
+STORAGES = (
+    "C",
+    "F",
+    "float32",
+    "csr",
+    "csc",
+    "coo",
+    "csr int64",
+    "list",
+    "integers",
+    "view",
+    "memmap",
+    "matrix csr",
+    "frame",
+)
 
 
 def sizes(rng: Generator) -> tuple[int, int]:
@@ -102,6 +117,8 @@ def stored(rng: Generator, X: np.ndarray, kinds: tuple[str, ...] = STORAGES) -> 
             given.indices, given.indptr = given.indices.astype(np.int64), given.indptr.astype(np.int64)
         case "matrix csr":
             given = sp.csr_matrix(X)
+        case "frame":
+            given = pd.DataFrame(X)
         case "list":
             given = X.tolist()
         case "integers":

@@ -97,7 +97,7 @@ def draw(seed: int) -> tuple[Any, Case]:
     model = getattr(spdpeg, name)(**parameters, fit_intercept=intercept, tol=tol, random_state=0)
     kinds = {"estimator": name, "data": data, "storage": storage, "labels": target, "weights": weighing}
     matrix = matrix_of(F, d)
-    case = Case(seed, loss, r1, r2, F, None, given, X, y, labels, matrix, weights, intercept, tol, kinds)
+    case = Case(seed, loss, r1, r2, F, None, given, X, y, labels, matrix, weights, intercept, tol, kinds=kinds)
     return model, replace(case, r2=r2 if len(matrix) else None)
 
 

@@ -5,6 +5,9 @@ import math
 import time
 import traceback
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,15 +31,23 @@ SAME_VALUE = 1e-9
 
 
 def run(seed: int, solver: str = "auto", passes: float | None = None) -> Outcome:
-    """Solve the problem with this number and judge the answer."""
+    """Solve the problem with this number and judge the answer.
+
+    "every" takes the solvers in turn.
+    """
     case = generator.problem(seed)
+    if passes is not None:
+        case = replace(case, passes=passes)
+    if solver == "every":
+        names = [row["name"] for row in spdpeg.list_solvers()]
+        solver = names[seed % len(names)]
     begun = time.perf_counter()
-    outcome = Outcome(seed, Verdict.PASSED, case=str(case), kinds={**case.kinds, "tol": f"{case.tol:g}"})
-    budget = {} if passes is None else {"max_passes": passes}
+    kinds = {**case.kinds, "tol": f"{case.tol:g}", "solver": solver}
+    outcome = Outcome(seed, Verdict.PASSED, case=f"{solver} {case}", kinds=kinds)
     try:
         with _strict():
             problem = case.problem()
-            result = spdpeg.solve(problem, solver, tol=case.tol, **budget)
+            result = spdpeg.solve(problem, solver, **case.settings())
             outcome.seconds = time.perf_counter() - begun - result.compile_seconds
             x, intercept = problem.split(result.x)
     except SpdpegError as error:
@@ -45,7 +56,7 @@ def run(seed: int, solver: str = "auto", passes: float | None = None) -> Outcome
     except Exception as error:
         outcome.verdict, outcome.reason = Verdict.RAW, where(error)
         return outcome
-    found = judge(case, x, intercept, result.certificate, result.status.name)
+    found = judge(case, x, intercept, result.certificate, result.status.name, partial(_probed, problem, result, seed))
     if found:
         (outcome.verdict, outcome.reason), *outcome.others = gravest(found)
     return outcome
@@ -76,8 +87,26 @@ def where(error: BaseException) -> str:
     return f"{type(error).__name__}: {str(error).splitlines()[:1]} at {' < '.join(reversed(places))}"
 
 
-def judge(case: Case, x: np.ndarray, intercept: float, certificate: Any, status: str) -> list[tuple[Verdict, str]]:
-    """Everything that is wrong with an answer."""
+def _probed(problem: Any, result: Any, seed: int) -> list[float]:
+    """Bounds that the package gives at other points than the solution."""
+    rng = np.random.default_rng([8, seed])
+    bounds = []
+    for size in (1e-6, 1e-2, 1.0):
+        x = result.x * (1 + size * rng.standard_normal(result.x.size))
+        dual = result.dual + size * (1 + np.abs(result.dual)) * rng.standard_normal(result.dual.size)
+        bounds.append(problem.certificate(x, dual, result.slopes).dual)
+    return bounds
+
+
+def judge(
+    case: Case,
+    x: np.ndarray,
+    intercept: float,
+    certificate: Any,
+    status: str,
+    bounds: Callable[[], list[float]] = list,
+) -> list[tuple[Verdict, str]]:
+    """Everything that is wrong with an answer; `bounds` are further ones that must lie below the optimum."""
     claims = certificate.met is not None or status == "TOLERANCE"
     if not np.all(np.isfinite(x)) or not math.isfinite(intercept):
         return [(Verdict.FALSE_CLAIM if claims else Verdict.RAW, "x is not finite")]
@@ -92,13 +121,20 @@ def judge(case: Case, x: np.ndarray, intercept: float, certificate: Any, status:
     if own.violation == 0.0:
         upper = min(upper, own.objective)
     slack = BOUND_SLACK * abs(upper) + 8 * np.finfo(float).eps * evaluate(case, np.zeros(x.size)).objective
-    if certificate.dual > upper + slack and not reference.infeasible:
-        over = (certificate.dual - upper) / max(abs(upper), 1e-300)
-        found.append((Verdict.FALSE_BOUND, f"bound {certificate.dual:.12g} over {upper:.12g}, relative {over:.2g}"))
-    if not claims:
+    try:
+        with _strict():
+            lower = {certificate.dual: "", **dict.fromkeys(bounds(), " at another point")}
+    except Exception as error:
+        return [(Verdict.RAW, f"certificate at another point: {where(error)}")]
+    for bound, place in lower.items():
+        if bound > upper + slack and not reference.infeasible:
+            over = (bound - upper) / max(abs(upper), 1e-300)
+            found.append((Verdict.FALSE_BOUND, f"bound {bound:.12g} over {upper:.12g}, relative {over:.2g}{place}"))
+    if not claims and case.passes is None:
         reason = "infeasible, not told so" if reference.infeasible else _remains(case, own, upper, certificate)
         return [*found, (Verdict.UNFINISHED, f"{status}: {reason}")]
-    found += _false_claims(case, own, upper, certificate, reference.infeasible)
+    if claims:
+        found += _false_claims(case, own, upper, certificate, reference.infeasible)
     return found
 
 

@@ -58,7 +58,11 @@ def problem(seed: int) -> Case:
         "intercept": "True" if intercept is True else "False" if intercept is False else "number",
     }
     tol = float(rng.choice(TOLERANCES))
-    return Case(seed, loss, r1, r2, F, domain, given, X, y, labels, matrix, weights, intercept, tol, kinds)
+    start = scales.width * rng.standard_normal(d + bool(intercept)) if rng.random() < 0.12 else None
+    passes = float(rng.choice([0, 1, 3, 10])) if rng.random() < 0.08 else None
+    return Case(
+        seed, loss, r1, r2, F, domain, given, X, y, labels, matrix, weights, intercept, tol, start, passes, kinds
+    )
 
 
 def _without_loss(rng: np.random.Generator, seed: int, X: np.ndarray, data: str) -> Case:
@@ -78,7 +82,7 @@ def _without_loss(rng: np.random.Generator, seed: int, X: np.ndarray, data: str)
     kinds = {"loss": "None", "r1": first, "r2": type(r2).__name__, "F": "data", "domain": area, "data": data}
     tol = float(rng.choice(TOLERANCES))
     empty = np.zeros((0, d))
-    return Case(seed, None, r1, r2, X, domain, None, empty, None, np.zeros(0), X, None, False, tol, kinds)
+    return Case(seed, None, r1, r2, X, domain, None, empty, None, np.zeros(0), X, None, False, tol, kinds=kinds)
 
 
 def scales_of(X: np.ndarray, labels: np.ndarray, kind: str, size: float, weights: np.ndarray | None) -> terms.Scales:

@@ -218,7 +218,7 @@ def draw(seed: int) -> tuple[Telling, Case, Retold]:
         case = generator.problem(int(rng.integers(1 << 31)))
         if case.loss is None:
             continue
-        case = replace(case, given=case.X, seed=seed)
+        case = replace(case, given=case.X, seed=seed, start=None, passes=None)
         told = telling(case, rng)
         if isinstance(told, tuple):
             told, case = told

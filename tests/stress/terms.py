@@ -255,7 +255,18 @@ def _operator(rng: Generator, kind: str, d: int) -> Any:
             dense = rng.standard_normal((2 * d + m, d))
         case "scaled rows":
             dense *= 10.0 ** rng.uniform(-4, 4, (m, 1))
-    return sp.csr_array(dense) if rng.random() < 0.5 else dense
+    match int(rng.integers(6)):
+        case 0:
+            return sp.csr_array(dense)
+        case 1:
+            return sp.csc_matrix(dense)
+        case 2:
+            return np.asfortranarray(dense)
+        case 3:
+            return dense.tolist()
+        case 4:
+            return np.round(2 * dense).astype(int)
+    return dense
 
 
 def _graph(rng: Generator, d: int) -> Any:
