@@ -31,6 +31,7 @@ from common import (
 from comparators import runs, title
 from memory import status
 from spdpeg.engine.registry import REGISTRY, resolve
+from spdpeg.solvers.base import Periodic
 
 LINEARIZED = ("sgadm", "opg-admm", "spdhg", "svrg-admm", "sag-admm", "rda-admm")
 SHAPES = ("a9a", "classic")
@@ -44,13 +45,14 @@ STEPS = 50
 def step_time(problem: spdpeg.Problem, name: str) -> Callable[[], float]:
     """A function that takes as many steps as there are rows, from the start, and returns the microseconds of one."""
     rule, terms, n = resolve(name, {}), problem.terms(), problem.block.labels.size
-    order = np.random.default_rng(0).integers(n, size=n * rule.batches_per_step)
+    order = np.random.default_rng(0).integers(n, size=n * rule.about.batches_per_step)
 
     def run() -> float:
         numbers, vectors = rule.start(problem, 1, np.zeros(problem.n_features))
         state = spdpeg.State(name, {"batch_size": 1}, 0, numbers=numbers, vectors=vectors)
         start = time.process_time()
-        rule.prepare(problem, terms, state)
+        if isinstance(rule, Periodic):
+            rule.prepare(problem, terms, state)
         rule.advance(problem, terms, state, problem.block, order, n)
         return 1e6 * (time.process_time() - start) / n
 
@@ -88,7 +90,7 @@ def solve_limited(kind: str, solver: str, parameters: dict[str, Any]) -> dict[st
     resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, LIMIT))
     problem = wide_problem(kind)
     assert problem is not None
-    steps = 1 if REGISTRY[solver].deterministic else STEPS
+    steps = 1 if REGISTRY[solver].about.deterministic else STEPS
     before = status("VmHWM")
     report: dict[str, Any]
     try:

@@ -159,7 +159,7 @@ def errors(case: Case, name: str, parameters: dict[str, Any]) -> Errors:
     if default == "last":
         # The same iterates; only what is reported beside them changes.
         parameters = {**parameters, "averaging": "uniform"}
-    seeds = 1 if rule.deterministic else SEEDS.get(case.name, MOST_SEEDS)
+    seeds = 1 if rule.about.deterministic else SEEDS.get(case.name, MOST_SEEDS)
     average, last = np.full((2, seeds, len(PASSES)), np.nan)
     for seed in range(seeds):
         state = None

@@ -81,7 +81,7 @@ def ours(solver: str) -> Callable[[Case], Traced]:
             spdpeg.solve(
                 problem,
                 solver,
-                tol=TOLERANCE if rule.converges else None,
+                tol=TOLERANCE if rule.about.converges else None,
                 max_seconds=watch.cap,
                 record_every=1.0 / RECORDS_PER_PASS,
                 callback=lambda progress: watch(progress.x, setup + progress.seconds),

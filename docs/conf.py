@@ -18,7 +18,7 @@ author = "The spdpeg developers"
 project_copyright = author
 version = release = spdpeg.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_gallery.gen_gallery"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"]
 html_theme = "furo"
 html_title = f"spdpeg {release}"
 exclude_patterns = ["_build"]
@@ -28,6 +28,7 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_default_options = {"exclude-members": "set_fit_request, set_partial_fit_request, set_score_request"}
 numpydoc_show_class_members = False
+autosummary_generate = True
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/models",

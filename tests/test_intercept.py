@@ -78,7 +78,11 @@ class TestEqualsAColumnOfOnes:
             instance.problem(X=layout(column), r1=weight),
         )
         x0 = np.zeros(D + 1) if solver == "admm-newton" else POINT
-        options: dict[str, Any] = {"max_iterations": 3 if REGISTRY[solver].deterministic else 120, "seed": 4, "x0": x0}
+        options: dict[str, Any] = {
+            "max_iterations": 3 if REGISTRY[solver].about.deterministic else 120,
+            "seed": 4,
+            "x0": x0,
+        }
         if solver == "vr-spdpeg":
             options |= {"batch_size": 2, "dual_every": 1}
         if solver in ("spdpeg-sc1", "spdpeg-sc2"):

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import spdpeg
+from spdpeg.engine.registry import REGISTRY
+from spdpeg.solvers import Solver
 
 ROOT = Path(__file__).parents[2]
 TUTORIALS = sorted(path.stem for path in (ROOT / "examples" / "models").glob("*.py"))
@@ -45,6 +47,15 @@ def test_public_names_are_documented(site: Path) -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html"))
     documented = set(re.findall(r'id="(?:module-)?spdpeg[\w.]*\.(\w+)"', pages))
     assert set(spdpeg.__all__) - documented == set()
+
+
+@pytest.mark.parametrize("solver", REGISTRY.values(), ids=lambda solver: solver.about.name)
+def test_every_method_has_a_page(site: Path, solver: type[Solver]) -> None:
+    module = ".".join(solver.__module__.split(".")[:2])
+    page = (site / "api" / "solvers" / f"{module}.{solver.__name__}.html").read_text(encoding="utf-8")
+    for section in ("Notes", "References", "Examples"):
+        assert f">{section}" in page
+    assert "Rate: " in page
 
 
 def test_links_to_scripts_lead_to_tutorials(site: Path) -> None:

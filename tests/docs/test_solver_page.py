@@ -63,7 +63,7 @@ def test_every_solver_fills_the_table_with_plain_lines(solver):
 @pytest.mark.parametrize("name", REGISTRY)
 def test_memory_is_that_of_the_state(name, problem):
     sizes = {"N": 103, "d": 11, "l": 17, "d^2": 121}
-    formula = re.match(r"[^,;]+", REGISTRY[name].memory)[0]
+    formula = re.match(r"[^,;]+", REGISTRY[name].about.memory)[0]
     stated = sum(
         int(count or 1) * sizes[unit] for count, unit in re.findall(r"(?:(\d+) )?(d\^2|[dlN])(?![\w^])", formula)
     )

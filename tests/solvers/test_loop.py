@@ -71,7 +71,7 @@ class TestBudgets:
         """
         problem = catalogue.instance_for(solver).problem()
         result = spdpeg.solve(problem, solver)
-        if REGISTRY[solver].converges:
+        if REGISTRY[solver].about.converges:
             assert result.status is Status.TOLERANCE
             assert problem.certificate(result.x, result.dual, result.slopes).rel_gap <= 1e-6
             assert result.passes < 1000
@@ -221,7 +221,7 @@ class TestRuns:
         first, second = (spdpeg.solve(problem, solver, max_passes=6, seed=7) for _ in range(2))
         for name in ("x", "x_last", "z", "dual"):
             np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-        if not REGISTRY[solver].deterministic:
+        if not REGISTRY[solver].about.deterministic:
             one, other = (spdpeg.solve(problem, solver, max_passes=6, seed=seed).x for seed in (7, 8))
             assert not np.array_equal(one, other)
 

@@ -43,8 +43,10 @@ def assert_same(first: Any, second: Any) -> None:
 def test_k_and_k_passes_are_2k_passes(solver: str, source: str, batch: int, tmp_path: Path) -> None:
     options: dict[str, Any] = {"batch_size": batch, "seed": 11}
     problem = make_problem(source, tmp_path, solver=solver)
-    refused = source.startswith("stream") and (REGISTRY[solver].finite_sum or REGISTRY[solver].deterministic)
-    if refused or (batch > 1 and (solver in ONE_ROW_AT_A_TIME or REGISTRY[solver].deterministic)):
+    refused = source.startswith("stream") and (
+        REGISTRY[solver].about.finite_sum or REGISTRY[solver].about.deterministic
+    )
+    if refused or (batch > 1 and (solver in ONE_ROW_AT_A_TIME or REGISTRY[solver].about.deterministic)):
         with pytest.raises((UnsupportedError, InputError)):
             spdpeg.solve(problem, solver, max_passes=6, **options)
         return
@@ -59,7 +61,7 @@ def test_k_and_k_passes_are_2k_passes(solver: str, source: str, batch: int, tmp_
 @pytest.mark.parametrize("source", ["dense", "memmap_csr", "stream"])
 @pytest.mark.parametrize("solver", REGISTRY)
 def test_any_cut_in_iterations(solver: str, source: str, tmp_path: Path) -> None:
-    if source == "stream" and (REGISTRY[solver].finite_sum or REGISTRY[solver].deterministic):
+    if source == "stream" and (REGISTRY[solver].about.finite_sum or REGISTRY[solver].about.deterministic):
         pytest.skip("the method reads rows again")
     whole = spdpeg.solve(make_problem(source, tmp_path, solver=solver), solver, max_passes=None, max_iterations=60)
     problem, state = make_problem(source, tmp_path, solver=solver), None

@@ -38,7 +38,11 @@ def add(commands: "Commands") -> None:
 def _solvers(args: argparse.Namespace, console: Console) -> None:
     chosen = None if args.name is None else resolve(args.name, {})
     if args.json:
-        facts = list_solvers() if chosen is None else next(row for row in list_solvers() if row["name"] == chosen.name)
+        facts = (
+            list_solvers()
+            if chosen is None
+            else next(row for row in list_solvers() if row["name"] == chosen.about.name)
+        )
         console.out(json.dumps(facts), highlight=False)
         return
     if chosen is not None:
@@ -58,22 +62,20 @@ def _solvers(args: argparse.Namespace, console: Console) -> None:
 
 def _solver(solver: Solver, console: Console) -> None:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_row(solver.name, Text(solver.summary))
+    table.add_row(solver.about.name, Text(solver.about.summary))
     for heading in ("update", "cost", "memory", "rate", "needs"):
-        table.add_row(heading, Text(getattr(solver, heading)))
+        table.add_row(heading, Text(getattr(solver.about, heading)))
     console.print(table)
     for text in ("", _LEGEND, "", *_paragraphs(_documentation(type(solver)))):
         console.out(textwrap.fill(text, console.width, subsequent_indent=" " * _indentation(text)), highlight=False)
 
 
 def _documentation(solver: type[Solver]) -> str:
-    """The docstring, with the parameters of the class above, if any, where it lists none of its own."""
-    texts = [inspect.cleandoc(base.__doc__ or "") for base in solver.__mro__]
+    """What the docstring says beside what the table has: its own words, and the parameters."""
+    text = inspect.cleandoc(solver.__doc__ or "").partition("\n\nNotes\n")[0]
+    words, _, rest = text.partition("\n\nSolves min over x")
     heading = "Parameters\n----------\n"
-    listed = next((text for text in texts if heading in text), texts[0])
-    if listed is texts[0]:
-        return texts[0]
-    return f"{texts[0]}\n\n{listed[listed.index(heading) :]}"
+    return words + (f"\n\n{rest[rest.index(heading) :]}" if heading in rest else "")
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -32,9 +32,9 @@ class FiniteFeed:
         n = self.rows_per_pass = problem.block.labels.size
         self.block = problem.block
         self._state = state
-        self._batches = solver.batches_per_step
+        self._batches = solver.about.batches_per_step
         self._sampler = solver.sampler(problem, state)
-        self.rows_per_step = self._batches * (n if solver.deterministic else state.batch_size)
+        self.rows_per_step = self._batches * (n if solver.about.deterministic else state.batch_size)
 
     def next(self, steps: int) -> Portion | None:
         """Rows for at most `steps` iterations."""
@@ -52,7 +52,7 @@ class StreamFeed:
         assert isinstance(problem.source, Stream)
         self.block = problem.block
         self.ended = Status.STREAM_ENDED
-        self.rows_per_step = solver.batches_per_step * batch_size
+        self.rows_per_step = solver.about.batches_per_step * batch_size
         self._problem = problem
         self._stream = problem.source
         self._traversals = math.inf if passes is None else math.ceil(passes)
@@ -104,9 +104,9 @@ def check(problem: Problem, solver: Solver) -> None:
     """Refuse a stream where the solver asks for rows in an order of its own."""
     if not isinstance(problem.source, Stream):
         return
-    if solver.finite_sum or solver.deterministic:
+    if solver.about.finite_sum or solver.about.deterministic:
         raise UnsupportedError(
-            f"{solver.name} must read rows again and a stream shows each once. "
+            f"{solver.about.name} must read rows again and a stream shows each once. "
             'Use "spdpeg", or write the stream to disk first (spdpeg.data.write_csr).'
         )
     if solver.sampling != "auto":

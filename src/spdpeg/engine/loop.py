@@ -13,7 +13,7 @@ from ..data import Stream
 from ..errors import InputError
 from ..problem import Problem
 from ..result import Result, Status
-from ..solvers.base import Solver
+from ..solvers.base import Periodic, Solver
 from ..state import State
 from .budgets import Budget, Clock, Limits
 from .recorder import Progress, Recorder, diverged
@@ -85,7 +85,7 @@ def run(
                     break
             method, rows_per_step = course.method, course.feed.rows_per_step  # of the next stage, from here on
             with clock.running():
-                prepared = method.prepare(problem, terms, state)
+                prepared = method.prepare(problem, terms, state) if isinstance(method, Periodic) else 0
             if prepared:
                 state.rows += prepared
                 recorder.forget()
@@ -94,7 +94,8 @@ def run(
             next_record = (state.rows // cadence + 1) * cadence if math.isfinite(cadence) else math.inf
             next_stop = min(next_record, recorder.next_certificate(state))
             to_record = math.ceil((next_stop - state.rows) / rows_per_step)
-            steps = min(max(1, to_record), slice_steps, method.steps_ahead(state), limits.steps(state, rows_per_step))
+            ahead = method.steps_ahead(state) if isinstance(method, Periodic) else math.inf
+            steps = min(max(1, to_record), slice_steps, ahead, limits.steps(state, rows_per_step))
             status = limits.reached(state, rows_per_step)
             if status is None and interrupted():
                 status = Status.INTERRUPTED
@@ -110,13 +111,13 @@ def run(
                 break
             recorder.forget()
             state.iterations += portion.steps
-            state.batches += portion.steps * method.batches_per_step
+            state.batches += portion.steps * method.about.batches_per_step
             state.rows += portion.order.size if read is None else read
             state.seconds = clock.total
             pace = (clock.total - before) / portion.steps
             slice_steps = min(4 * slice_steps, max(1.0, _SLICE_SECONDS / max(pace, 1e-9)))
             _require_finite(method, state)
-            if state.rows >= next_record or (tol is not None and not method.promising(state, tol)):
+            if state.rows >= next_record or not course.may_be_optimal(tol):
                 status = recorder.record(state, callback)
     # Asked once the old handler is back, so that no Ctrl-C falls between the two; callers that go from run to run must
     # hear of one in the last step as well.

@@ -61,7 +61,7 @@ class Recorder:
         self.certificate: Certificate | None = None
         self._certified_at = -1
         self._solved: Solution | None = None
-        self._seen: Evaluation | None = None
+        self._evaluation: Evaluation | None = None
 
     def next_certificate(self, state: State) -> float:
         """Rows at which the next certificate is due; the state knows, so that a resumed run keeps to the schedule."""
@@ -75,21 +75,19 @@ class Recorder:
 
     def certificate_due(self, state: State) -> bool:
         """Whether it is time for a certificate; always where it needs no read of its own and may be the last."""
-        if self._tol is not None and not self._course.method.promising(state, self._tol):
+        if not self._course.may_be_optimal(self._tol):
             return False
         return state.rows >= self.next_certificate(state) or (
-            self._tol is not None
-            and state.iterations > self.iterations[-1]
-            and self._course.method.seen(state) is not None
+            self._tol is not None and state.iterations > self.iterations[-1] and self._course.evaluation() is not None
         )
 
     def check(self, state: State, callback: Callable[[Progress], Any] | None) -> Status | None:
         """Certify, on the clock and in the count of rows; tell the solver, and say so if the run should stop here."""
         with self._clock.running():
-            seen = self._examined(state)
-            certificate = self._certified(state, seen)
+            evaluation = self._examined(state)
+            certificate = self._certified(state, evaluation)
             met = self._tol is not None and certificate.met is not None
-            if not met and self._course.certified(certificate, seen, self._solution(state), self._tol):
+            if not met and self._course.certified(certificate, evaluation, self._solution(state), self._tol):
                 self._solved = None  # x is the same, z and the dual are the new method's
         state.loop.certify_at = state.rows
         if met:
@@ -108,7 +106,7 @@ class Recorder:
                 self._examined(state)  # as the certificate that comes next asks for
         with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
             Fx = self._problem.F.forward(solution.x)
-            self.objective.append(self._evaluate(solution, Fx, self._seen or self._course.method.seen(state)))
+            self.objective.append(self._evaluate(solution, Fx, self._evaluation or self._course.evaluation()))
             self.violation.append(float(np.linalg.norm(Fx - solution.z)))
         self._guard(state)
         if callback is not None:
@@ -129,7 +127,7 @@ class Recorder:
     def result(self, state: State, status: Status) -> Result:
         """The account of the run."""
         if not isinstance(self._problem.source, Stream):
-            certificate = self._certified(state, self._seen or self._course.method.seen(state))
+            certificate = self._certified(state, self._evaluation or self._course.evaluation())
             if self._tol is not None and certificate.met is not None and status is not Status.INTERRUPTED:
                 status = Status.TOLERANCE
         history = History(
@@ -163,23 +161,23 @@ class Recorder:
 
     def _examined(self, state: State) -> Evaluation:
         """What the data say at this point: known to the solver, or read once."""
-        if self._seen is None:
-            self._seen = self._course.method.seen(state)
-        if self._seen is None:
-            self._seen = look(self._problem, self._solution(state).x)
+        if self._evaluation is None:
+            self._evaluation = self._course.evaluation()
+        if self._evaluation is None:
+            self._evaluation = look(self._problem, self._solution(state).x)
             state.rows += self._problem.block.labels.size
-        return self._seen
+        return self._evaluation
 
     def forget(self) -> None:
         """The state has moved."""
-        self._solved = self._seen = None
+        self._solved = self._evaluation = None
 
-    def _certified(self, state: State, seen: Evaluation | None) -> Certificate:
+    def _certified(self, state: State, evaluation: Evaluation | None) -> Certificate:
         """Certificate at this point, with the best lower bound of the run; made once for each step."""
         if self.certificate is None or self._certified_at != state.iterations:
             best = -math.inf if self.certificate is None else self.certificate.dual
             x, _, _, dual, slopes = self._solution(state)
-            certificate = certify(self._problem, x, dual, best, seen, slopes, self._tol)
+            certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol)
             self.certificate = certificate.judged(self._tol or 0.0, self._problem.loss_at_zero)
             self._certified_at = state.iterations
         return self.certificate
@@ -192,10 +190,12 @@ class Recorder:
         length = self._course.feed.rows_per_pass or max(self.rows[-1], rows)
         return rows / length if length else 0.0
 
-    def _evaluate(self, solution: Solution, Fx: np.ndarray, seen: Evaluation | None) -> float:
+    def _evaluate(self, solution: Solution, Fx: np.ndarray, evaluation: Evaluation | None) -> float:
         problem = self._problem
         penalty = problem.regularizer.value(solution.x) + problem.r2.value(Fx if problem.r2.finite else solution.z)
-        return (problem.loss_value(solution.x, self._course.feed.block) if seen is None else seen.loss) + penalty
+        return (
+            problem.loss_value(solution.x, self._course.feed.block) if evaluation is None else evaluation.loss
+        ) + penalty
 
     def _guard(self, state: State) -> None:
         now, start = self.objective[-1], self.objective[0]
@@ -217,6 +217,6 @@ def diverged(solver: Solver, state: State) -> DivergedError:
     else:
         advice = f"The largest stable step is {rule.stable:.3g}: reduce scale or rho until it is respected."
     return DivergedError(
-        f"{solver.name} diverged at iteration {state.iterations} with the step rule c_k = {rule}, whose first step is "
-        f"{largest:.3g}. {advice}"
+        f"{solver.about.name} diverged at iteration {state.iterations} with the step rule c_k = {rule}, whose first "
+        f"step is {largest:.3g}. {advice}"
     )

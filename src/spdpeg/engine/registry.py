@@ -52,7 +52,7 @@ _SOLVERS: tuple[type[Solver], ...] = (
     LinearProgram,
 )
 
-REGISTRY: dict[str, type[Solver]] = {solver.name: solver for solver in _SOLVERS}
+REGISTRY: dict[str, type[Solver]] = {solver.about.name: solver for solver in _SOLVERS}
 
 
 def resolve(name: Any, parameters: dict[str, Any]) -> Solver:
@@ -74,6 +74,6 @@ def list_solvers() -> list[dict[str, Any]]:
     """
     columns = ("name", "summary", "update", "cost", "memory", "rate", "needs")
     return [
-        {column: getattr(solver, column) for column in columns} | {"parameters": solver.parameter_names()}
+        {column: getattr(solver.about, column) for column in columns} | {"parameters": solver.parameter_names()}
         for solver in REGISTRY.values()
     ]

@@ -103,7 +103,7 @@ def solve(
     rule = plan[0].method
     budget = _checked_budget(max_passes, max_seconds, max_iterations)
     if budget == Budget(None, None, None):
-        if tol is None and rule.converges:
+        if tol is None and rule.about.converges:
             tol = _TOLERANCE
         budget = Budget(_FEW_PASSES if tol is None else _MANY_PASSES, None, None)
     if tol is not None:
@@ -115,12 +115,15 @@ def solve(
     if batch_size is None:
         batch_size = rule.default_batch(problem) if state is None else int(state.parameters.get("batch_size", 1))
     elif len(plan) > 1:
+        names = " and ".join(stage.method.about.name for stage in plan)
         raise InputError(
-            f"batch_size is {batch_size}, but auto plans with {' and '.join(stage.method.name for stage in plan)}, "
-            "which choose their own. Leave it out, or name a solver."
+            f"batch_size is {batch_size}, but auto plans with {names}, which choose their own. "
+            "Leave it out, or name a solver."
         )
-    elif rule.deterministic and batch_size != 1:
-        raise InputError(f"batch_size is {batch_size}, but {rule.name} reads all rows at every step. Leave it out.")
+    elif rule.about.deterministic and batch_size != 1:
+        raise InputError(
+            f"batch_size is {batch_size}, but {rule.about.name} reads all rows at every step. Leave it out."
+        )
     if int(batch_size) != batch_size or batch_size < 1:
         raise InputError(f"batch_size is {batch_size}. It must be a whole number of at least 1.")
     if problem.n_samples is not None and batch_size > problem.n_samples:
@@ -171,7 +174,7 @@ def _planned(
         solver = resolve(solver, parameters)
     solver.check(problem)
     feed.check(problem, solver)
-    return solver.name, asked(solver)
+    return solver.about.name, asked(solver)
 
 
 def _checked_budget(passes: Any, seconds: Any, iterations: Any) -> Budget:
@@ -211,7 +214,7 @@ def _resumed(problem: Problem, name: str, plan: list[Planned], batch_size: int, 
             f"The state was made by {state.solver} with {state.parameters}, not by {name} with {wanted}. "
             "Resume with the same solver and parameters."
         )
-    begun, planned = [stage.method for stage in state.loop.stages], [stage.method.name for stage in plan]
+    begun, planned = [stage.method for stage in state.loop.stages], [stage.method.about.name for stage in plan]
     if not begun or begun != planned[: len(begun)]:
         raise StateError(
             f"The state went through the stages {begun}, and the plan for this problem is {planned}. "

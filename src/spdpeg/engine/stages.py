@@ -9,7 +9,7 @@ import numpy as np
 from ..certificate import Certificate, Evaluation
 from ..problem import Problem
 from ..result import Stage
-from ..solvers.base import Solution, Solver
+from ..solvers.base import Solution, Solver, Watcher
 from ..state import Begun, State
 from . import feed
 
@@ -51,7 +51,7 @@ def begin(problem: Problem, stage: Planned, state: State, batch_size: int, x: np
         stage.method.set_dual(problem, state.vectors, y)
     state.batches = 0
     loop = state.loop
-    loop.stages.append(Begun(stage.method.name, stage.reason, state.iterations, state.rows, state.seconds))
+    loop.stages.append(Begun(stage.method.about.name, stage.reason, state.iterations, state.rows, state.seconds))
     loop.last_gap, loop.gap_at = math.inf, state.rows
 
 
@@ -77,13 +77,15 @@ class Course:
         """Whether they decide when the next stage begins."""
         return self.stage.leave is not None
 
-    def certified(self, certificate: Certificate, seen: Evaluation, solution: Solution, tol: float | None) -> bool:
+    def certified(
+        self, certificate: Certificate, evaluation: Evaluation, solution: Solution, tol: float | None
+    ) -> bool:
         """Tell the method of a certificate, then begin the next stage if it is time; says whether one began.
 
         The new method starts at the certified point, so that it is told of the certificate as well.
         """
         state, gap = self._state, remaining(certificate)
-        self.method.adapt(self._problem, state, certificate, seen, tol)
+        self._tell(certificate, evaluation, tol)
         leave = self.stage.leave
         if leave is None or not leave(self._problem, state, gap):
             state.loop.last_gap, state.loop.gap_at = gap, state.rows
@@ -97,10 +99,22 @@ class Course:
             solution.x,
             -solution.dual,
         )
-        following.method.adapt(self._problem, state, certificate, seen, tol)
+        self._tell(certificate, evaluation, tol)
         self.feed.close()
         self.feed = feed.make(self._problem, following.method, state, self._passes)
         return True
+
+    def _tell(self, certificate: Certificate, evaluation: Evaluation, tol: float | None) -> None:
+        if isinstance(self.method, Watcher):
+            self.method.on_certificate(self._problem, self._state, certificate, evaluation, tol)
+
+    def evaluation(self) -> Evaluation | None:
+        """What the method knows of the loss at its solution."""
+        return self.method.evaluation(self._state) if isinstance(self.method, Watcher) else None
+
+    def may_be_optimal(self, tol: float | None) -> bool:
+        """Whether a certificate may prove the tolerance, as far as the method can tell; True if there is none."""
+        return tol is None or not isinstance(self.method, Watcher) or self.method.may_be_optimal(self._state, tol)
 
 
 def account(state: State, seconds: float, passes: Callable[[int], float]) -> list[Stage]:

@@ -18,8 +18,7 @@ from ..errors import UnsupportedError
 from ..kernels.jit import as_reals
 from ..kernels.terms import Terms
 from ..problem import Problem
-from ..solvers.base import Solution, Solver, require_positive, require_smooth
-from ..solvers.steps import StepRule
+from ..solvers.base import About, Periodic, Solution, Watcher, require_positive, require_smooth
 from ..state import State
 from .chain_face import face_step
 from .kernels import second_derivatives
@@ -78,7 +77,7 @@ def is_tall(problem: Problem) -> bool:
     return problem.n_coordinates <= MOST_FEATURES and not is_sparse(problem)
 
 
-class ProxNewton(Solver):
+class ProxNewton(Periodic, Watcher):
     """x <- minimiser of the quadratic model of l plus r1 + r2(F .), with step halving; the last iterate.
 
     Parameters
@@ -88,19 +87,28 @@ class ProxNewton(Solver):
         their number. With more than 2000 coordinates all rows are taken.
     """
 
-    name = "prox-newton"
-    summary = "proximal Newton with sampled curvature, deterministic, for few coordinates or few rows"
-    update = "x+ = x + step (m - x), m the minimiser of a quadratic model of l, plus r1 + r2(F .)"
-    cost = "1 pass, curvature of 20 d rows, one factorisation (d x d, or N x N), up to 2000 products, F and F^T with it"
-    memory = "5 d + 2 l + N, and at work 3 d^2 + N + 7 d + 3 l, or N^2 + N d for few rows"
-    rate = "superlinear if the curvature is that of all rows"
-    needs = (
-        "smooth loss; any r1, r2, F; finite sum; d at most 2000, or N at most 2000 with N d at most 2e7, "
-        "or sparse rows and l1 norms"
+    about = About(
+        name="prox-newton",
+        summary="proximal Newton with sampled curvature, deterministic, for few coordinates or few rows",
+        update="x+ = x + step (m - x), m the minimiser of a quadratic model of l, plus r1 + r2(F .)",
+        cost=(
+            "1 pass, curvature of 20 d rows, one factorisation (d x d, or N x N), up to 2000 products, F and F^T with "
+            "it"
+        ),
+        memory="5 d + 2 l + N, and at work 3 d^2 + N + 7 d + 3 l, or N^2 + N d for few rows",
+        rate="superlinear if the curvature is that of all rows",
+        needs=(
+            "smooth loss; any r1, r2, F; finite sum; d at most 2000, or N at most 2000 with N d at most 2e7, or sparse"
+            " rows and l1 norms"
+        ),
+        deterministic=True,
+        finite_sum=True,
+        converges=True,
+        assumptions=(
+            "l twice differentiable and strongly convex on the level set, models solved ever more accurately; near the"
+            " solution"
+        ),
     )
-    deterministic = True
-    finite_sum = True
-    converges = True
 
     def __init__(self, rows: int | None = None) -> None:
         self.rows = rows
@@ -114,7 +122,7 @@ class ProxNewton(Solver):
                 f'{problem.n_samples}. It takes up to {MOST_FEATURES}; use "vr-spdpeg".'
             )
 
-    def dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: Problem) -> int:
         return splitting(problem).K.n_outputs
 
     def steps_ahead(self, state: State) -> float:
@@ -128,9 +136,9 @@ class ProxNewton(Solver):
         vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n)}
         vectors |= {"gradient": np.zeros(d), "rising": np.zeros(d)}
         stride = max(1, n // int(self.rows or ROWS_PER_FEATURE * d))
-        numbers = {"stride": float(stride), "accuracy": _FIRST_ACCURACY, "floor": 0.0}
+        numbers = {"stride": stride, "accuracy": _FIRST_ACCURACY, "floor": 0.0}
         numbers |= {"stiffness": math.nan, "loss": math.nan, "value": math.nan, "drop": 0.0}
-        return {**numbers, **StepRule(base=1.0).to_numbers()}, vectors
+        return numbers, vectors
 
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
         if not math.isnan(state.numbers["value"]):
@@ -138,11 +146,11 @@ class ProxNewton(Solver):
         self._begin(problem, state, look(problem, state.vectors["x"]))
         return problem.block.labels.size
 
-    def adapt(
-        self, problem: Problem, state: State, certificate: Certificate, seen: Evaluation, tol: float | None
+    def on_certificate(
+        self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
     ) -> None:
         if math.isnan(state.numbers["value"]):
-            self._begin(problem, state, seen)
+            self._begin(problem, state, evaluation)
 
     def _begin(self, problem: Problem, state: State, seen: Evaluation) -> None:
         """With what was seen at the start."""
@@ -183,7 +191,7 @@ class ProxNewton(Solver):
         raised = min(max(10.0 * numbers["floor"], _FIRST_FLOOR), 1.0)
         numbers["floor"] = raised if step < 0.5 or not value <= ceiling else 0.1 * numbers["floor"]
         if step < 1.0:
-            numbers["stride"] = float(max(1, stride // 2))
+            numbers["stride"] = max(1, stride // 2)
         if value <= ceiling:
             # A whole step keeps the exact zeros and pieces of the model's solution.
             v["x"][:] = x_new if step == 1.0 else v["x"] + step * (x_new - v["x"])
@@ -232,11 +240,11 @@ class ProxNewton(Solver):
             _take(state, seen, value)
         return _MOST_FACE_STEPS
 
-    def promising(self, state: State, tol: float) -> bool:
+    def may_be_optimal(self, state: State, tol: float) -> bool:
         # Each step about squares the distance that is left, in the end.
         return state.numbers["drop"] <= max(math.sqrt(tol), _LARGE_DROP)
 
-    def seen(self, state: State) -> Evaluation | None:
+    def evaluation(self, state: State) -> Evaluation | None:
         if math.isnan(state.numbers["value"]):
             return None
         return Evaluation(state.numbers["loss"], *(state.vectors[name] for name in _SEEN))

@@ -2,7 +2,7 @@
 
 from .adaptive_sadmm import SADMMDiag, SADMMFull
 from .admm_newton import ADMMNewton
-from .base import Solution, Solver
+from .base import About, Periodic, Solution, Solver, Watcher
 from .condat_vu import CondatVu
 from .egadm import EGADM
 from .ladmm import LADMM
@@ -39,12 +39,15 @@ __all__ = [
     "SVRGADMM",
     "VRSPDPEG",
     "ADMMNewton",
+    "About",
     "CondatVu",
     "LinearProgram",
     "OnlineADMM",
     "OptimalSADMM",
+    "Periodic",
     "SADMMDiag",
     "SADMMFull",
     "Solution",
     "Solver",
+    "Watcher",
 ]

@@ -15,7 +15,7 @@ from ..problem import Problem
 from ..schemes.primal_dual import Estimator, blend, descend, dual_update, plain
 from ..state import State
 from . import averaging
-from .base import require_positive
+from .base import About, require_positive
 from .exact import Exact
 from .steps import StepRule, distance_scale
 
@@ -40,19 +40,22 @@ class SADMMDiag(Exact):
     sampling : {"auto", "independent", "reshuffled", "blocks"}
     """
 
-    name = "sadmm-diag"
-    summary = "stochastic ADMM, diagonal adaptive metric (Zhao et al. 2015)"
-    update = (
-        "x+ = (rho F^T F + H)^-1 (H x - g - s + F^T (rho z - y)), H = (I + diag sqrt(sum (g + s)^2)) / eta; "
-        "y+ = prox2*(y + rho F x+); z+ = F x+ + (y - y+) / rho"
+    about = About(
+        name="sadmm-diag",
+        summary="stochastic ADMM, diagonal adaptive metric (Zhao et al. 2015)",
+        update=(
+            "x+ = (rho F^T F + H)^-1 (H x - g - s + F^T (rho z - y)), H = (I + diag sqrt(sum (g + s)^2)) / eta; y+ = "
+            "prox2*(y + rho F x+); z+ = F x+ + (y - y+) / rho"
+        ),
+        cost=(
+            "1 batch, 1 F, 1 F^T, 1 subgradient, 1 prox2*, 12 d + 13 l flops and the solve: 10 d flops for a chain, "
+            "conjugate gradients (1 F, 1 F^T, 18 d flops an iteration) otherwise"
+        ),
+        memory="6 d + 5 l, and 4 d + l for the solve",
+        rate="O(1/sqrt(t))",
+        needs="smooth loss; r1 with a subgradient; any r2, F; finite sum or stream",
+        assumptions="l convex, gradients and sets bounded; in expectation, for the average",
     )
-    cost = (
-        "1 batch, 1 F, 1 F^T, 1 subgradient, 1 prox2*, 12 d + 13 l flops and the solve: 10 d flops for a chain, "
-        "conjugate gradients (1 F, 1 F^T, 18 d flops an iteration) otherwise"
-    )
-    memory = "6 d + 5 l, and 4 d + l for the solve"
-    rate = "O(1/sqrt(t))"
-    needs = "smooth loss; r1 with a subgradient; any r2, F; finite sum or stream"
     adaptive = True
 
     def __init__(
@@ -78,21 +81,24 @@ class SADMMFull(SADMMDiag):
 
     The matrix root is refreshed every 10 steps. The SPDPEG authors' published code sums only the diagonal and so runs
     the diagonal method under this name.
-
-    Parameters as `SADMMDiag`.
     """
 
-    name = "sadmm-full"
-    summary = "stochastic ADMM, full adaptive metric (Zhao et al. 2015)"
-    update = (
-        "x+ = (rho F^T F + H)^-1 (H x - g - s + F^T (rho z - y)), H = (I + (sum (g + s)(g + s)^T)^(1/2)) / eta; "
-        "y+ = prox2*(y + rho F x+); z+ = F x+ + (y - y+) / rho"
+    about = About(
+        name="sadmm-full",
+        summary="stochastic ADMM, full adaptive metric (Zhao et al. 2015)",
+        update=(
+            "x+ = (rho F^T F + H)^-1 (H x - g - s + F^T (rho z - y)), H = (I + (sum (g + s)(g + s)^T)^(1/2)) / eta; y+"
+            " = prox2*(y + rho F x+); z+ = F x+ + (y - y+) / rho"
+        ),
+        cost=(
+            "1 batch, 1 F, 1 F^T, 1 subgradient, 1 prox2*, 6 d^2 flops; every 10th step a factorisation, about 12 d^3 "
+            "flops"
+        ),
+        memory="3 d^2 + 6 d + 5 l, and as much as 6 d^2 at work",
+        rate="O(1/sqrt(t))",
+        needs="d at most 500; smooth loss; r1 with a subgradient; any r2, F; finite sum or stream",
+        assumptions="l convex, gradients and sets bounded; in expectation, for the average",
     )
-    cost = (
-        "1 batch, 1 F, 1 F^T, 1 subgradient, 1 prox2*, 6 d^2 flops; every 10th step a factorisation, about 12 d^3 flops"
-    )
-    memory = "3 d^2 + 6 d + 5 l, and as much as 6 d^2 at work"
-    needs = "d at most 500; smooth loss; r1 with a subgradient; any r2, F; finite sum or stream"
 
     def check(self, problem: Problem) -> None:
         super().check(problem)

@@ -18,7 +18,7 @@ from ..kernels.rows import margins
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..state import State
-from .base import Solution, Solver, require_positive, require_smooth
+from .base import About, Periodic, Solution, require_positive, require_smooth
 from .stacking import stacked
 from .steps import StepRule
 
@@ -33,7 +33,7 @@ _TINY = 1e-12
 more is exact up to rounding."""
 
 
-class ADMMNewton(Solver):
+class ADMMNewton(Periodic):
     """x by Newton on l(x) + (rho/2) |K x - z + y/rho|^2, z by the prox of (r2, r1), y += rho (K x - z); the last
     iterate.
 
@@ -45,18 +45,21 @@ class ADMMNewton(Solver):
         Newton stops when the gradient of the x-step is this small relative to the gradient of l at 0.
     """
 
-    name = "admm-newton"
-    summary = "ADMM with Newton x-steps, deterministic reference"
-    update = (
-        "x+ = argmin of l(x) + rho/2 |K x - z + y / rho|^2 by Newton, K = [F; I]; y+ = prox2*(y + rho K x+); "
-        "z+ = K x+ + (y - y+) / rho"
+    about = About(
+        name="admm-newton",
+        summary="ADMM with Newton x-steps, deterministic reference",
+        update=(
+            "x+ = argmin of l(x) + rho/2 |K x - z + y / rho|^2 by Newton, K = [F; I]; y+ = prox2*(y + rho K x+); z+ = "
+            "K x+ + (y - y+) / rho"
+        ),
+        cost="3 passes and a d x d system for each Newton step: factorised up to d = 2000, conjugate gradients beyond",
+        memory="3 d + 2 l; at work 2 d^2 and a copy of the data up to d = 2000",
+        rate="O(1/t), linear in practice",
+        needs="smooth loss; any r1, r2, F; finite sum",
+        deterministic=True,
+        finite_sum=True,
+        assumptions="convex terms, x-steps solved exactly; for the average",
     )
-    cost = "3 passes and a d x d system for each Newton step: factorised up to d = 2000, conjugate gradients beyond"
-    memory = "3 d + 2 l; at work 2 d^2 and a copy of the data up to d = 2000"
-    rate = "O(1/t), linear in practice"
-    needs = "smooth loss; any r1, r2, F; finite sum"
-    deterministic = True
-    finite_sum = True
 
     def __init__(self, rho: float | None = None, accuracy: float = 1e-10) -> None:
         self.rho = rho
@@ -68,7 +71,7 @@ class ADMMNewton(Solver):
         if problem.loss.curvature == 0.0:
             raise UnsupportedError('admm-newton needs a loss. Use "condat-vu" for problems without one.')
 
-    def dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: Problem) -> int:
         return problem.F.n_outputs + problem.n_coordinates
 
     def steps_ahead(self, state: State) -> float:

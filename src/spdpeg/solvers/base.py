@@ -1,6 +1,13 @@
-"""What a solver is: a rule that starts a state, moves it forward and reads the solution off it."""
+"""What a method is: something that starts a state, moves it forward, and reads the solution off it.
+
+An author writes `about` and four methods: `check`, `start`, `advance`, `solution`. Three more have defaults that fit
+most methods: `set_dual`, `sampler`, `default_batch`. What only some methods do is in small classes of their own:
+`Periodic` (work that is due every now and then) and `Watcher` (a method that uses certificates, or knows the loss where
+it stands).
+"""
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -12,9 +19,39 @@ from ..kernels.terms import Terms
 from ..parameters import Parameterized
 from ..problem import Problem
 from ..state import State
+from .documentation import complete
 from .sampling import InOrder, Sampler
 from .sampling import make as make_sampler
 from .steps import StepRule
+
+
+@dataclass(frozen=True)
+class About:
+    """What a method says of itself: for the table of solvers, for its page, and for the loop."""
+
+    name: str
+    summary: str
+    """One line for the table of solvers."""
+    update: str
+    """One step, in the notation of docs/solvers.md."""
+    cost: str
+    """Of a step: batches of rows, products with F and F^T, proxes, and the flops of all other loops."""
+    memory: str
+    """Numbers kept beyond the data and the problem."""
+    rate: str
+    needs: str
+    """What the problem must offer, in words."""
+    assumptions: str = ""
+    """Under which the rate is proved."""
+    example: str = "loss=losses.Logistic(), r1=penalties.L1(1e-3)"
+    """Terms of the problem in the example of its docstring."""
+    batches_per_step: int = 1
+    deterministic: bool = False
+    """Every batch is the whole data set."""
+    finite_sum: bool = False
+    """Needs rows that can be read again: no stream."""
+    converges: bool = False
+    """Runs until a tolerance is met unless told otherwise; the others run for a few passes."""
 
 
 class Solution(NamedTuple):
@@ -25,89 +62,34 @@ class Solution(NamedTuple):
     z: np.ndarray
     dual: np.ndarray
     slopes: np.ndarray | None = None
-    """Slopes of the loss, one for each row, where the method keeps them: at a corner x does not tell."""
+    """Slopes of the loss, one for each row, where the method keeps them: at a kink x does not tell."""
 
 
 class Solver(Parameterized):
-    """One algorithm. It never loops over passes, never stops, never prints: `loop.run` does, once for all.
+    """One algorithm. It never loops over passes, never stops, never prints: the engine does, once for all.
 
-    Everything that changes lives in the state; everything else is recomputed from the problem.
+    Everything that changes lives in the state, as plain numbers and arrays by name; everything else is recomputed from
+    the problem. So any run can be cut, saved and resumed with the same bits.
     """
 
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    """One line for the table of solvers."""
-    update: ClassVar[str]
-    """One step, in the notation of docs/solvers.md."""
-    cost: ClassVar[str]
-    """Of a step: batches of rows, products with F and F^T, proxes, and the flops of all other loops."""
-    memory: ClassVar[str]
-    """Numbers kept beyond the data and the problem."""
-    rate: ClassVar[str]
-    needs: ClassVar[str]
-    """What the problem must offer, in words."""
-    batches_per_step: ClassVar[int] = 1
-    deterministic: ClassVar[bool] = False
-    """Every batch is the whole data set."""
-    finite_sum: ClassVar[bool] = False
-    """Needs rows that can be read again: no stream."""
-    converges: ClassVar[bool] = False
-    """Runs until a tolerance is met unless told otherwise; the others run for a few passes."""
+    about: ClassVar[About]
 
     sampling: str = "auto"
+
+    def __init_subclass__(cls) -> None:
+        """Complete the docstring of a method by what its `about` says."""
+        super().__init_subclass__()
+        if "about" in vars(cls):
+            complete(cls)
 
     def check(self, problem: Problem) -> None:
         """Refuse a problem that the method does not cover, naming the part and an alternative."""
 
-    def sampler(self, problem: Problem, state: State) -> Sampler:
-        """Which rows the batches hold."""
-        n = problem.block.labels.size
-        if self.deterministic:
-            return InOrder(n)
-        return make_sampler(self.sampling, n, state.batch_size, state.seed, problem.on_disk)
-
-    def default_batch(self, problem: Problem) -> int:
-        """Batch size if the user names none."""
-        return 1
-
-    def dual_size(self, problem: Problem) -> int:
-        """Length of the dual variable that the state keeps."""
-        return problem.F.n_outputs
-
-    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
-        """Work that is due before the next step, such as a snapshot; returns the number of rows it read."""
-        return 0
-
-    def steps_ahead(self, state: State) -> float:
-        """Steps until `prepare` has work to do again."""
-        return math.inf
-
-    def seen(self, state: State) -> Evaluation | None:
-        """What the method knows of the loss at its solution, which makes a certificate free of reads."""
-        return None
-
-    def promising(self, state: State, tol: float) -> bool:
-        """Whether the point may meet a tolerance, as far as the method can tell without a certificate."""
-        return True
-
-    def adapt(
-        self, problem: Problem, state: State, certificate: Certificate, seen: Evaluation, tol: float | None
-    ) -> None:
-        """Change course at a certificate, and only there; `seen` is what was read for it at the solution."""
-
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Constants and vectors of a new state."""
+        """Numbers (constants, counters, flags) and vectors of a new state at x0, with the dual variable 0."""
         raise NotImplementedError
-
-    def vectors(self, problem: Problem, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
-        """Those of a new state; a method that can make them without choosing its constants says so here."""
-        return self.start(problem, batch_size, x0)[1]
-
-    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
-        """Start from this dual variable, in the sign that the vectors have."""
-        vectors["y"][: y.size] = y
 
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
@@ -122,9 +104,57 @@ class Solver(Parameterized):
         """The output of the method at this state; fresh arrays."""
         raise NotImplementedError
 
+    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+        """Start from this dual variable y = -lambda instead of 0; called after `start`."""
+        vectors["y"][: y.size] = y
+
+    def sampler(self, problem: Problem, state: State) -> Sampler:
+        """Which rows the batches hold."""
+        n = problem.block.labels.size
+        if self.about.deterministic:
+            return InOrder(n)
+        return make_sampler(self.sampling, n, state.batch_size, state.seed, problem.on_disk)
+
+    def default_batch(self, problem: Problem) -> int:
+        """Batch size if the user names none."""
+        return 1
+
+    def vectors(self, problem: Problem, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
+        """Those of `start`; a method whose constants read data makes them here without choosing any."""
+        return self.start(problem, batch_size, x0)[1]
+
     def step_rule(self, state: State) -> StepRule:
-        """The step sizes in use, for messages."""
+        """The step sizes in use, for messages; those that `start` put into the numbers, or 1."""
         return StepRule.from_numbers(state.numbers)
+
+
+class Periodic(Solver):
+    """A method with work that is due every so many steps, such as a snapshot."""
+
+    def steps_ahead(self, state: State) -> float:
+        """Steps that may be done before `prepare` has work to do again."""
+        raise NotImplementedError
+
+    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+        """The work that is due now, if any; returns the number of rows it read."""
+        return 0
+
+
+class Watcher(Solver):
+    """A method that learns from certificates, or that knows the loss at its solution and so makes them cheap."""
+
+    def on_certificate(
+        self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
+    ) -> None:
+        """Change course at a certificate, and only there; `evaluation` is what was read for it at the solution."""
+
+    def evaluation(self, state: State) -> Evaluation | None:
+        """What the method knows of the loss at its solution, which makes a certificate free of reads."""
+        return None
+
+    def may_be_optimal(self, state: State, tol: float) -> bool:
+        """Whether the point may meet a tolerance, as far as the method can tell without a certificate."""
+        return True
 
 
 def require_positive(**values: float | None) -> None:
@@ -138,7 +168,7 @@ def require_smooth(solver: Solver, problem: Problem) -> None:
     """Refuse a loss without a Lipschitz gradient."""
     if not math.isfinite(problem.loss.curvature):
         raise UnsupportedError(
-            f"{solver.name} needs a smooth loss and {problem.loss!r} is not. "
+            f"{solver.about.name} needs a smooth loss and {problem.loss!r} is not. "
             'Use "sdca-admm" or "spdhg-cers", a smoothed loss, or put the loss into r2.'
         )
 

@@ -13,7 +13,7 @@ from ..kernels.terms import Terms
 from ..problem import Problem
 from ..schemes.primal_dual import condat_vu, plain
 from ..state import State
-from .base import Solution, Solver, require_positive, require_smooth
+from .base import About, Solution, Solver, require_positive, require_smooth
 from .ladmm import mean_rho
 from .steps import StepRule
 
@@ -32,15 +32,18 @@ class CondatVu(Solver):
         step, which uses up the whole room. A relaxed run takes c = 1 / (L + rho |F|^2), which allows up to 1.5.
     """
 
-    name = "condat-vu"
-    summary = "deterministic primal-dual splitting (Condat 2013, Vu 2013)"
-    update = "x+ = prox1(x - c (G(x) + F^T y)); y+ = prox2*(y + rho F (2 x+ - x))"
-    cost = "1 pass, 1 F, 1 F^T, 1 prox1, 1 prox2*, 7 d + 8 l flops"
-    memory = "4 d + 4 l"
-    rate = "O(1/t)"
-    needs = "smooth loss; any r1, r2, F; finite sum"
-    deterministic = True
-    finite_sum = True
+    about = About(
+        name="condat-vu",
+        summary="deterministic primal-dual splitting (Condat 2013, Vu 2013)",
+        update="x+ = prox1(x - c (G(x) + F^T y)); y+ = prox2*(y + rho F (2 x+ - x))",
+        cost="1 pass, 1 F, 1 F^T, 1 prox1, 1 prox2*, 7 d + 8 l flops",
+        memory="4 d + 4 l",
+        rate="O(1/t)",
+        needs="smooth loss; any r1, r2, F; finite sum",
+        deterministic=True,
+        finite_sum=True,
+        assumptions="l convex with Lipschitz gradient, 1/c - rho |F|^2 at least L/2; for the average",
+    )
 
     def __init__(self, rho: float | None = None, lipschitz: float | None = None, relaxation: float = 1.0) -> None:
         self.rho = rho

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..state import State
-from .base import Solution, require_positive, require_smooth
+from .base import About, Solution, require_positive, require_smooth
 from .extragradient import Extragradient
 from .ladmm import mean_rho
 from .stacking import stacked
@@ -37,18 +37,22 @@ class EGADM(Extragradient):
         Dual step of the prox variant; 0.25 L / |F|^2 by default.
     """
 
-    name = "egadm"
-    summary = "extragradient ADMM with full gradients (Lin, Ma, Zhang 2015)"
-    update = (
-        "y' = prox2*(y + rho F x); x' = prox1(x - c (G(x) + F^T y)); x+ = prox1(x - c (G(x') + F^T y')); "
-        "y+ = y' + rho F (x' - x)"
+    about = About(
+        name="egadm",
+        summary="extragradient ADMM with full gradients (Lin, Ma, Zhang 2015)",
+        update=(
+            "y' = prox2*(y + rho F x); x' = prox1(x - c (G(x) + F^T y)); x+ = prox1(x - c (G(x') + F^T y')); y+ = y' +"
+            " rho F (x' - x)"
+        ),
+        cost="2 passes, 2 F, 2 F^T, 2 prox1, 1 prox2*, 7 d + 14 l flops",
+        memory="5 d + 6 l; original: 11 d + 6 l",
+        rate="O(1/t)",
+        needs="smooth loss; any r1, r2, F; finite sum",
+        batches_per_step=2,
+        deterministic=True,
+        finite_sum=True,
+        assumptions="l convex with Lipschitz gradient; for the average",
     )
-    cost = "2 passes, 2 F, 2 F^T, 2 prox1, 1 prox2*, 7 d + 14 l flops"
-    memory = "5 d + 6 l; original: 11 d + 6 l"
-    rate = "O(1/t)"
-    needs = "smooth loss; any r1, r2, F; finite sum"
-    deterministic = True
-    finite_sum = True
 
     def __init__(self, variant: str = "prox", rho: float | None = None) -> None:
         self.variant = variant
@@ -62,7 +66,7 @@ class EGADM(Extragradient):
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)
 
-    def dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: Problem) -> int:
         return problem.F.n_outputs + (problem.n_coordinates if self.variant == "original" else 0)
 
     def advance(

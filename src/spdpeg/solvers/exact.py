@@ -22,8 +22,6 @@ class Exact(Solver):
     r1 enters by a subgradient, so no coefficient is exactly zero.
     """
 
-    memory = "6 d + 5 l, and 4 d + l for the solve; d^2 more for d <= 200 unless F is a chain"
-
     rho: float | None
     averaging: str
     adaptive: bool = False
@@ -96,7 +94,7 @@ def require_subgradient(solver: Solver, problem: Problem) -> None:
     if problem.domain is not None or problem.r1.kernel_subgradient is None:
         part = f"domain={problem.domain!r}" if problem.domain is not None else f"r1={problem.r1!r}"
         raise UnsupportedError(
-            f"{solver.name} takes r1 by a subgradient, which {part} does not have. "
+            f"{solver.about.name} takes r1 by a subgradient, which {part} does not have. "
             'Use a solver with a prox of r1, such as "sgadm" or "spdpeg".'
         )
 

@@ -15,22 +15,18 @@ from .steps import StepRule
 class Extragradient(Solver):
     """Common ground: one compiled step, two batches each; members choose steps and weights."""
 
-    update = (
-        "y' = prox2*(y + rho F x); x' = prox1(x - c (g(x) + F^T y)); x+ = prox1(x - c (g'(x') + F^T y')); "
-        "y+ = y' + rho F (x' - x)"
-    )
-    cost = "2 batches, 2 F, 2 F^T, 2 prox1, 1 prox2*, 7 d + 14 l flops"
-    memory = "5 d + 6 l"
-    batches_per_step = 2
-
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rule, rho = self._steps(problem, batch_size)
         return {"rho": rho, **rule.to_numbers()}, self.vectors(problem, batch_size, x0)
 
+    def _dual_size(self, problem: Problem) -> int:
+        """Length of the dual variable that the state keeps."""
+        return problem.F.n_outputs
+
     def vectors(self, problem: Problem, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
-        d, m = problem.n_coordinates, self.dual_size(problem)
+        d, m = problem.n_coordinates, self._dual_size(problem)
         vectors = {"x": x0.copy(), "x_average": x0.copy()}
         vectors |= {name: np.zeros(d) for name in ("x_bar", "ahead", "back")}
         vectors |= {name: np.zeros(m) for name in ("y", "z_average", "y_average", "y_bar", "Fx", "Fx_bar")}

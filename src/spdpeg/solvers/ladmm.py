@@ -8,7 +8,7 @@ import math
 
 from ..problem import Problem
 from . import averaging as averages
-from .base import require_positive, require_smooth
+from .base import About, require_positive, require_smooth
 from .linearized import Linearized
 from .steps import StepRule
 
@@ -25,14 +25,18 @@ class LADMM(Linearized):
     averaging : {"last", "uniform", "linear", "increasing"}
     """
 
-    name = "ladmm"
-    summary = "linearized ADMM with full gradients (Yang, Yuan 2013)"
-    update = "y+ = prox2*(y + rho F (2 x - x-)); x+ = prox1(x - c (G(x) + F^T y+))"
-    cost = "1 pass, 1 F, 1 F^T, 1 prox1, 1 prox2*, 5 d + 17 l flops"
-    rate = "O(1/t)"
-    needs = "smooth loss; any r1, r2, F; finite sum"
-    deterministic = True
-    finite_sum = True
+    about = About(
+        name="ladmm",
+        summary="linearized ADMM with full gradients (Yang, Yuan 2013)",
+        update="y+ = prox2*(y + rho F (2 x - x-)); x+ = prox1(x - c (G(x) + F^T y+))",
+        cost="1 pass, 1 F, 1 F^T, 1 prox1, 1 prox2*, 5 d + 17 l flops",
+        memory="4 d + 7 l",
+        rate="O(1/t)",
+        needs="smooth loss; any r1, r2, F; finite sum",
+        deterministic=True,
+        finite_sum=True,
+        assumptions="l convex with Lipschitz gradient, c (L/2 + rho |F|^2) at most 1; for the average",
+    )
     lead_x = 1.0
 
     def __init__(self, rho: float | None = None, lipschitz: float | None = None, averaging: str = "last") -> None:

@@ -14,9 +14,8 @@ from ..errors import DivergedError, UnsupportedError
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..state import State
-from .base import Solution, Solver
+from .base import About, Solution, Solver
 from .stacking import l1_weights
-from .steps import StepRule
 
 _FEASIBLE = 1e-10
 
@@ -34,16 +33,20 @@ def is_linear(problem: Problem) -> bool:
 class LinearProgram(Solver):
     """The solution, in one step."""
 
-    name = "lp"
-    summary = "linear program by HiGHS, deterministic, exact"
-    update = "x = the solution"
-    cost = "that of a linear program with N + l equations in 2 (N + d + l) variables"
-    memory = "d + l + N; at work the program and a factorisation of it"
-    rate = "exact in one step"
-    needs = "hinge or quantile loss; r1 and r2 l1 norms or 0; any F; finite sum"
-    deterministic = True
-    finite_sum = True
-    converges = True
+    about = About(
+        name="lp",
+        summary="linear program by HiGHS, deterministic, exact",
+        update="x = the solution",
+        cost="that of a linear program with N + l equations in 2 (N + d + l) variables",
+        memory="d + l + N; at work the program and a factorisation of it",
+        rate="exact in one step",
+        needs="hinge or quantile loss; r1 and r2 l1 norms or 0; any F; finite sum",
+        deterministic=True,
+        finite_sum=True,
+        converges=True,
+        assumptions="none beside those under Needs",
+        example="loss=losses.Hinge(), r1=penalties.L1(1e-3)",
+    )
 
     def check(self, problem: Problem) -> None:
         if not is_linear(problem):
@@ -57,7 +60,7 @@ class LinearProgram(Solver):
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         m = problem.F.n_outputs
         vectors = {"x": x0.copy(), "u": np.zeros(problem.block.labels.size), "y": np.zeros(m)}
-        return {"solved": 0.0, **StepRule(base=1.0).to_numbers()}, vectors
+        return {"solved": False}, vectors
 
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
@@ -70,7 +73,7 @@ class LinearProgram(Solver):
             # The gradient is minus a subgradient of the penalty at x; the prox makes zeros and pieces of x exact.
             pull = data_matrix(block.rows).T @ (v["u"] * (block.weights if block.weights.size else 1.0))
             v["x"][:] = problem.merged.prox(v["x"] - pull / v["u"].size)
-        state.numbers["solved"] = 1.0
+        state.numbers["solved"] = True
 
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors

@@ -23,9 +23,6 @@ REGIMES = ("convex", "strongly-convex")
 class Linearized(Solver):
     """Common ground of SGADM, OPG-ADMM, SPDHG, LADMM, SVRG-ADMM and SAG-ADMM."""
 
-    cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 5 d + 17 l flops"
-    memory = "4 d + 7 l"
-
     lead_x: ClassVar[float] = 0.0
     lead_y: ClassVar[float] = 0.0
 
@@ -136,7 +133,7 @@ class Stochastic(Linearized):
         require_smooth(self, problem)
         if self.regime == "strongly-convex" and problem.strong_convexity == 0.0:
             raise UnsupportedError(
-                f"{self.name} with regime='strongly-convex' needs strong convexity in r1. "
+                f"{self.about.name} with regime='strongly-convex' needs strong convexity in r1. "
                 "Add ridge (penalties.L2Squared, penalties.ElasticNet) or choose regime='convex'."
             )
 

@@ -15,7 +15,7 @@ from ..schemes.normal_equations import Normal, solve_normal
 from ..schemes.primal_dual import blend, dual_update, expect
 from ..state import State
 from . import averaging
-from .base import Solution, require_positive
+from .base import About, Solution, require_positive
 from .exact import Exact
 from .linearized import worst_row_rho
 from .stacking import stacked
@@ -38,16 +38,19 @@ class OnlineADMM(Exact):
     sampling : {"auto", "independent", "reshuffled", "blocks"}
     """
 
-    name = "online-admm"
-    summary = "online ADMM, sampled loss not linearized (Wang, Banerjee 2012)"
-    update = (
-        "x+ = argmin of l_i(x) + <y, K x> + rho/2 |K x - z|^2 + eta/2 |x - x_k|^2, K = [F; I]; "
-        "y+ = prox2*(y + rho K x+); z+ = K x+ + (y - y+) / rho"
+    about = About(
+        name="online-admm",
+        summary="online ADMM, sampled loss not linearized (Wang, Banerjee 2012)",
+        update=(
+            "x+ = argmin of l_i(x) + <y, K x> + rho/2 |K x - z|^2 + eta/2 |x - x_k|^2, K = [F; I]; y+ = prox2*(y + rho"
+            " K x+); z+ = K x+ + (y - y+) / rho"
+        ),
+        cost="1 row, 1 K, 1 K^T, 1 prox of the loss, 1 prox2*, 21 d + 13 l flops and two solves as in sadmm",
+        memory="13 d + 6 l, and 4 d + l for the solves; d^2 more for d <= 200 unless F is a chain",
+        rate="O(1/sqrt(t))",
+        needs="batch_size 1; any r1, r2, F; finite sum or stream",
+        assumptions="losses convex, gradients and sets bounded; as regret, hence in expectation for the average",
     )
-    cost = "1 row, 1 K, 1 K^T, 1 prox of the loss, 1 prox2*, 21 d + 13 l flops and two solves as in sadmm"
-    memory = "13 d + 6 l, and 4 d + l for the solves; d^2 more for d <= 200 unless F is a chain"
-    rate = "O(1/sqrt(t))"
-    needs = "batch_size 1; any r1, r2, F; finite sum or stream"
 
     def __init__(
         self,
@@ -65,7 +68,7 @@ class OnlineADMM(Exact):
     def check(self, problem: Problem) -> None:
         averaging.rule(self.averaging)
 
-    def dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: Problem) -> int:
         return problem.F.n_outputs + problem.n_coordinates
 
     def start(
@@ -73,7 +76,7 @@ class OnlineADMM(Exact):
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         if batch_size != 1:
             raise InputError(f"online-admm solves for one row at a time and batch_size is {batch_size}. Set it to 1.")
-        d, m = problem.n_coordinates, self.dual_size(problem)
+        d, m = problem.n_coordinates, self._dual_size(problem)
         z = stacked(problem).K.forward(x0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "z": z, "z_average": z.copy()}
         vectors |= {name: np.zeros(d) for name in ("right", "still", "answer", "back", "shift")}

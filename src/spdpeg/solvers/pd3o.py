@@ -11,7 +11,7 @@ from ..kernels.terms import Terms
 from ..problem import Problem
 from ..schemes.primal_dual import pd3o, plain
 from ..state import State
-from .base import Solution, Solver, require_positive, require_smooth
+from .base import About, Solution, Solver, require_positive, require_smooth
 from .steps import StepRule
 
 
@@ -26,15 +26,18 @@ class PD3O(Solver):
         Dual step, at most 1 / (c |F|^2), which is the default.
     """
 
-    name = "pd3o"
-    summary = "deterministic three-operator primal-dual splitting (Yan 2018)"
-    update = "x = prox1(q); h = x - c G(x); y+ = prox2*(y + rho F (x + h - q - c F^T y)); q+ = h - c F^T y+"
-    cost = "1 pass, 1 F, 1 F^T, 1 prox1, 1 prox2*, 6 d + 5 l flops"
-    memory = "5 d + 4 l"
-    rate = "O(1/t)"
-    needs = "smooth loss; any r1, r2, F; finite sum"
-    deterministic = True
-    finite_sum = True
+    about = About(
+        name="pd3o",
+        summary="deterministic three-operator primal-dual splitting (Yan 2018)",
+        update="x = prox1(q); h = x - c G(x); y+ = prox2*(y + rho F (x + h - q - c F^T y)); q+ = h - c F^T y+",
+        cost="1 pass, 1 F, 1 F^T, 1 prox1, 1 prox2*, 6 d + 5 l flops",
+        memory="5 d + 4 l",
+        rate="O(1/t)",
+        needs="smooth loss; any r1, r2, F; finite sum",
+        deterministic=True,
+        finite_sum=True,
+        assumptions="l convex with Lipschitz gradient, c below 2/L, c rho |F|^2 at most 1; for the average",
+    )
 
     def __init__(self, step: float | None = None, rho: float | None = None) -> None:
         self.step = step

@@ -13,7 +13,7 @@ from ..kernels.terms import Terms
 from ..problem import Problem
 from ..schemes.primal_dual import Estimator, descend, expect, plain
 from ..state import State
-from .base import Solution, Solver, require_positive, require_smooth
+from .base import About, Solution, Solver, require_positive, require_smooth
 from .linearized import worst_row_rho
 from .steps import StepRule, noise_scale
 
@@ -45,16 +45,19 @@ class RDAADMM(Solver):
     sampling : {"auto", "independent", "reshuffled", "blocks"}
     """
 
-    name = "rda-admm"
-    summary = "regularized dual averaging ADMM (Suzuki 2013)"
-    update = (
-        "x+ = prox1(x0 - c (mean g + F^T (mean y + rho (F mean x - mean z)))); y+ = prox2*(y + rho F x+); "
-        "z+ = F x+ + (y - y+) / rho"
+    about = About(
+        name="rda-admm",
+        summary="regularized dual averaging ADMM (Suzuki 2013)",
+        update=(
+            "x+ = prox1(x0 - c (mean g + F^T (mean y + rho (F mean x - mean z)))); y+ = prox2*(y + rho F x+); z+ = F "
+            "x+ + (y - y+) / rho"
+        ),
+        cost="1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 8 d + 17 l flops",
+        memory="6 d + 7 l",
+        rate="O(1/sqrt(t))",
+        needs="smooth loss; any r1, r2, F; finite sum or stream",
+        assumptions="l convex, gradients and sets bounded; in expectation, for the average",
     )
-    cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 8 d + 17 l flops"
-    memory = "6 d + 7 l"
-    rate = "O(1/sqrt(t))"
-    needs = "smooth loss; any r1, r2, F; finite sum or stream"
 
     def __init__(self, rho: float | None = None, kappa: float | None = None, sampling: str = "auto") -> None:
         self.rho = rho

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ..errors import UnsupportedError
 from ..problem import Problem
-from .base import require_positive
+from .base import About, require_positive
 from .exact import Exact, check_regime, decreasing
 from .steps import StepRule
 
@@ -30,18 +30,22 @@ class SADMM(Exact):
     sampling : {"auto", "independent", "reshuffled", "blocks"}
     """
 
-    name = "sadmm"
-    summary = "stochastic ADMM with exact x-step (Ouyang et al. 2013)"
-    update = (
-        "x+ = (rho F^T F + H)^-1 (H x - g - s + F^T (rho z - y)), H = I / eta, s a subgradient of r1; "
-        "y+ = prox2*(y + rho F x+); z+ = F x+ + (y - y+) / rho"
+    about = About(
+        name="sadmm",
+        summary="stochastic ADMM with exact x-step (Ouyang et al. 2013)",
+        update=(
+            "x+ = (rho F^T F + H)^-1 (H x - g - s + F^T (rho z - y)), H = I / eta, s a subgradient of r1; y+ = "
+            "prox2*(y + rho F x+); z+ = F x+ + (y - y+) / rho"
+        ),
+        cost=(
+            "1 batch, 1 F, 1 F^T, 1 subgradient, 1 prox2*, 8 d + 13 l flops and the solve: 10 d flops for a chain, 4 "
+            "d^2 for d <= 200, conjugate gradients (1 F, 1 F^T, 18 d flops an iteration) beyond"
+        ),
+        memory="6 d + 5 l, and 4 d + l for the solve; d^2 more for d <= 200 unless F is a chain",
+        rate="O(1/sqrt(t)); O(log(t)/t) strongly convex",
+        needs="smooth loss; r1 with a subgradient; any r2, F; finite sum or stream",
+        assumptions="l convex, gradients and sets bounded; in expectation, for the average",
     )
-    cost = (
-        "1 batch, 1 F, 1 F^T, 1 subgradient, 1 prox2*, 8 d + 13 l flops and the solve: 10 d flops for a chain, "
-        "4 d^2 for d <= 200, conjugate gradients (1 F, 1 F^T, 18 d flops an iteration) beyond"
-    )
-    rate = "O(1/sqrt(t)); O(log(t)/t) strongly convex"
-    needs = "smooth loss; r1 with a subgradient; any r2, F; finite sum or stream"
     strong: ClassVar[tuple[float, float]] = (1.0, 1.0)
 
     def __init__(
@@ -64,7 +68,7 @@ class SADMM(Exact):
         super().check(problem)
         if self.regime == "strongly-convex" and problem.strong_convexity == 0.0:
             raise UnsupportedError(
-                f"{self.name} with regime='strongly-convex' needs strong convexity in r1. "
+                f"{self.about.name} with regime='strongly-convex' needs strong convexity in r1. "
                 "Add ridge (penalties.L2Squared, penalties.ElasticNet) or choose regime='convex'."
             )
 
@@ -75,12 +79,25 @@ class SADMM(Exact):
 class OptimalSADMM(SADMM):
     """SADMM whose later iterates weigh more; strongly convex: eta_k = 2 / (mu (k+2)).
 
-    Parameters as `SADMM`, with averaging="linear" by default.
+    Its averaging is "linear" by default.
     """
 
-    name = "optimal-sadmm"
-    summary = "stochastic ADMM with linear weights (Azadi, Sra 2014)"
-    rate = "O(1/sqrt(t)); O(1/t) strongly convex"
+    about = About(
+        name="optimal-sadmm",
+        summary="stochastic ADMM with linear weights (Azadi, Sra 2014)",
+        update=(
+            "x+ = (rho F^T F + H)^-1 (H x - g - s + F^T (rho z - y)), H = I / eta, s a subgradient of r1; y+ = "
+            "prox2*(y + rho F x+); z+ = F x+ + (y - y+) / rho"
+        ),
+        cost=(
+            "1 batch, 1 F, 1 F^T, 1 subgradient, 1 prox2*, 8 d + 13 l flops and the solve: 10 d flops for a chain, 4 "
+            "d^2 for d <= 200, conjugate gradients (1 F, 1 F^T, 18 d flops an iteration) beyond"
+        ),
+        memory="6 d + 5 l, and 4 d + l for the solve; d^2 more for d <= 200 unless F is a chain",
+        rate="O(1/sqrt(t)); O(1/t) strongly convex",
+        needs="smooth loss; r1 with a subgradient; any r2, F; finite sum or stream",
+        assumptions="l convex, gradients and sets bounded; in expectation, for the weighted average",
+    )
     strong = (0.5, 2.0)
 
     def __init__(

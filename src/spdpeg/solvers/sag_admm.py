@@ -17,7 +17,7 @@ from ..schemes.normal_equations import Normal, prepare, solve_normal
 from ..schemes.primal_dual import Estimator, blend, dual_update, expect
 from ..state import State
 from . import averaging as averages
-from .base import Solution, require_positive, require_smooth
+from .base import About, Solution, require_positive, require_smooth
 from .linearized import Linearized, worst_row_rho
 from .stacking import stacked
 from .steps import StepRule
@@ -49,14 +49,20 @@ class SAGADMM(Linearized):
     sampling : {"auto", "independent", "reshuffled", "blocks"}
     """
 
-    name = "sag-admm"
-    summary = "stochastic average gradient ADMM, three variants (Zhong, Kwok 2014)"
-    update = "y+ = prox2*(y + rho F x); x+ = prox1(x - c (g + F^T (2 y+ - y))), g = mean of the gradients last seen"
-    cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 7 d + 17 l flops; inexact: 2 F; exact: a solve as in sadmm"
-    memory = "5 d + 7 l + N; inexact: N d + N + 7 d + 8 l; exact: N d + N + 17 d + 9 l, d^2 more as in sadmm"
-    rate = "O(1/t)"
-    needs = "smooth loss; any r1, r2, F; finite sum"
-    finite_sum = True
+    about = About(
+        name="sag-admm",
+        summary="stochastic average gradient ADMM, three variants (Zhong, Kwok 2014)",
+        update="y+ = prox2*(y + rho F x); x+ = prox1(x - c (g + F^T (2 y+ - y))), g = mean of the gradients last seen",
+        cost="1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 7 d + 17 l flops; inexact: 2 F; exact: a solve as in sadmm",
+        memory="5 d + 7 l + N; inexact: N d + N + 7 d + 8 l; exact: N d + N + 17 d + 9 l, d^2 more as in sadmm",
+        rate="O(1/t)",
+        needs="smooth loss; any r1, r2, F; finite sum",
+        finite_sum=True,
+        assumptions=(
+            "l convex with Lipschitz rows, variants exact and inexact; in expectation, for the average. The variant "
+            "simple has no proof"
+        ),
+    )
     lead_y = 1.0
 
     def __init__(
@@ -88,7 +94,7 @@ class SAGADMM(Linearized):
                 )
             _log.info("sag-admm, variant %s: allocating %.1f MiB for the stored points", self.variant, needed / 2**20)
 
-    def dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: Problem) -> int:
         return problem.F.n_outputs + (problem.n_coordinates if self.variant == "exact" else 0)
 
     def start(

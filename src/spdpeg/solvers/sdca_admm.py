@@ -13,7 +13,7 @@ from ..problem import Problem
 from ..schemes.primal_dual import expect
 from ..state import State
 from . import averaging as averages
-from .base import Solution, Solver, require_positive, unweighted
+from .base import About, Solution, Solver, require_positive, unweighted
 from .stacking import stacked
 from .steps import StepRule
 
@@ -37,17 +37,20 @@ class SDCAADMM(Solver):
     sampling : {"auto", "independent", "reshuffled", "blocks"}
     """
 
-    name = "sdca-admm"
-    summary = "stochastic dual coordinate ascent with ADMM (Suzuki 2014)"
-    update = (
-        "y+ = prox2*(y + K (x - rho N r) / (rho N |K|^2)), r = A^T u / N + K^T y, K = [F; I]; "
-        "u_i+ by the prox of the loss; x+ = x - gamma rho (N r+ - (N - 1) r)"
+    about = About(
+        name="sdca-admm",
+        summary="stochastic dual coordinate ascent with ADMM (Suzuki 2014)",
+        update=(
+            "y+ = prox2*(y + K (x - rho N r) / (rho N |K|^2)), r = A^T u / N + K^T y, K = [F; I]; u_i+ by the prox of "
+            "the loss; x+ = x - gamma rho (N r+ - (N - 1) r)"
+        ),
+        cost="1 batch, 1 K, 1 K^T, a prox of the loss per row, 1 prox2*, 19 d + 4 l flops",
+        memory="9 d + 3 l + N",
+        rate="linear under local strong convexity and smoothness",
+        needs="any loss with a prox, hinge included; any r1, r2, F; finite sum",
+        finite_sum=True,
+        assumptions="local strong convexity around the solution, gamma = 1/4; in expectation",
     )
-    cost = "1 batch, 1 K, 1 K^T, a prox of the loss per row, 1 prox2*, 19 d + 4 l flops"
-    memory = "9 d + 3 l + N"
-    rate = "linear under local strong convexity and smoothness"
-    needs = "any loss with a prox, hinge included; any r1, r2, F; finite sum"
-    finite_sum = True
 
     def __init__(
         self, rho: float | None = None, gamma: float = 1.0, averaging: str = "last", sampling: str = "auto"
@@ -61,13 +64,13 @@ class SDCAADMM(Solver):
     def check(self, problem: Problem) -> None:
         averages.rule(self.averaging)
 
-    def dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: Problem) -> int:
         return problem.F.n_outputs + problem.n_coordinates
 
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        d, m = problem.n_coordinates, self.dual_size(problem)
+        d, m = problem.n_coordinates, self._dual_size(problem)
         rho = self.rho or (2.0 / problem.statistics.mean_square if problem.statistics.mean_square > 0.0 else 1.0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "u": np.zeros(problem.block.labels.size)}
         vectors |= {name: np.zeros(d) for name in ("mean", "pull", "before", "ahead")}

@@ -4,6 +4,7 @@ Gao, Jiang, Zhang: On the information-adaptive variants of the ADMM, Journal of 
 """
 
 from ..problem import Problem
+from .base import About
 from .linearized import Stochastic
 from .steps import StepRule
 
@@ -13,15 +14,18 @@ class SGADM(Stochastic):
 
     The SPDPEG authors' published code stacks [F; I] to carry r1 and so adds rho to the denominator; here r1 goes by its
     prox, which is at least as good and cheaper.
-
-    Parameters as `Stochastic`.
     """
 
-    name = "sgadm"
-    summary = "stochastic linearized ADMM (Gao, Jiang, Zhang 2014)"
-    update = "y+ = prox2*(y + rho F (2 x - x-)); x+ = prox1(x - c (g + F^T y+))"
-    rate = "O(1/sqrt(t))"
-    needs = "smooth loss; any r1, r2, F; finite sum or stream"
+    about = About(
+        name="sgadm",
+        summary="stochastic linearized ADMM (Gao, Jiang, Zhang 2014)",
+        update="y+ = prox2*(y + rho F (2 x - x-)); x+ = prox1(x - c (g + F^T y+))",
+        cost="1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 5 d + 17 l flops",
+        memory="4 d + 7 l",
+        rate="O(1/sqrt(t))",
+        needs="smooth loss; any r1, r2, F; finite sum or stream",
+        assumptions="l convex with Lipschitz gradient, bounded sets, bounded variance; in expectation, for the average",
+    )
     lead_x = 1.0
 
     def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:

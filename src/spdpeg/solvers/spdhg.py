@@ -6,6 +6,7 @@ as Qiao, Lin, Qin, Lu: Stochastic primal dual hybrid gradient, 2016. Not the met
 """
 
 from ..problem import Problem
+from .base import About
 from .linearized import Stochastic
 from .steps import StepRule
 
@@ -15,15 +16,18 @@ class SPDHG(Stochastic):
 
     rho is the dual step. The method is stated for r1 = 0; r1 goes by its prox here. The authors' published code takes a
     dual step so small that the dual variable hardly moves.
-
-    Parameters as `Stochastic`.
     """
 
-    name = "spdhg"
-    summary = "stochastic Arrow-Hurwicz (Qiao et al. 2016)"
-    update = "y+ = prox2*(y + rho F x); x+ = prox1(x - c (g + F^T y+))"
-    rate = "O(1/sqrt(t))"
-    needs = "smooth loss; any r1, r2 with bounded dual domain (norms), F; finite sum or stream"
+    about = About(
+        name="spdhg",
+        summary="stochastic Arrow-Hurwicz (Qiao et al. 2016)",
+        update="y+ = prox2*(y + rho F x); x+ = prox1(x - c (g + F^T y+))",
+        cost="1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 5 d + 17 l flops",
+        memory="4 d + 7 l",
+        rate="O(1/sqrt(t))",
+        needs="smooth loss; any r1, r2 with bounded dual domain (norms), F; finite sum or stream",
+        assumptions="l convex, gradients and sets bounded, r1 = 0; in expectation, for the average",
+    )
 
     def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
         return self._decreasing(problem, self._worst_row(problem), batch_size)

@@ -15,7 +15,7 @@ from ..problem import Problem
 from ..schemes.primal_dual import expect
 from ..state import State
 from . import averaging as averages
-from .base import Solution, Solver, require_positive, unweighted
+from .base import About, Solution, Solver, require_positive, unweighted
 from .sampling import Independent
 from .steps import StepRule
 
@@ -41,20 +41,26 @@ class SPDHGCERS(Solver):
     averaging : {"last", "uniform", "linear", "increasing"}
     """
 
-    name = "spdhg-cers"
-    summary = "dual-coordinate PDHG (Chambolle, Ehrhardt, Richtarik, Schonlieb 2018)"
-    update = (
-        "x+ = prox1(x - tau (q + dq / prob)), q = A^T u / N + F^T y, dq its last change; "
-        "then u_i+ by the prox of the loss, or y+ = prox2*(y + sigma F x+)"
+    about = About(
+        name="spdhg-cers",
+        summary="dual-coordinate PDHG (Chambolle, Ehrhardt, Richtarik, Schonlieb 2018)",
+        update=(
+            "x+ = prox1(x - tau (q + dq / prob)), q = A^T u / N + F^T y, dq its last change; then u_i+ by the prox of "
+            "the loss, or y+ = prox2*(y + sigma F x+)"
+        ),
+        cost=(
+            "1 row, 1 prox of the loss, 1 prox1, 5 d flops, and p / (1 - p) times on average: 1 F, 1 F^T, 1 prox1, 1 "
+            "prox2*, 5 d + 5 l flops"
+        ),
+        memory="5 d + 4 l + 2 N",
+        rate="O(1/t); linear if strongly convex and smooth",
+        needs="batch_size 1; any loss with a prox, hinge included; any r1, r2, F; finite sum",
+        finite_sum=True,
+        assumptions=(
+            "convex terms, the default steps; in expectation, for the average; linear rate if l is smooth and r1, r2* "
+            "are strongly convex"
+        ),
     )
-    cost = (
-        "1 row, 1 prox of the loss, 1 prox1, 5 d flops, and p / (1 - p) times on average: "
-        "1 F, 1 F^T, 1 prox1, 1 prox2*, 5 d + 5 l flops"
-    )
-    memory = "5 d + 4 l + 2 N"
-    rate = "O(1/t); linear if strongly convex and smooth"
-    needs = "batch_size 1; any loss with a prox, hinge included; any r1, r2, F; finite sum"
-    finite_sum = True
 
     def __init__(self, gamma: float = 1.0, probability: float = 0.5, averaging: str = "last") -> None:
         self.gamma = gamma

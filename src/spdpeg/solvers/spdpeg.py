@@ -5,13 +5,14 @@ optimization, Neurocomputing 273 (2018). docs/spdpeg.md lists where the printed 
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from ..errors import InputError, UnsupportedError
 from ..problem import Problem
 from . import averaging
-from .base import require_smooth
+from .base import About, require_smooth
 from .extragradient import Extragradient
 from .steps import StepRule, batch_lipschitz, dual_radius, extragradient_limit, noise_scale
 
@@ -40,10 +41,23 @@ class SPDPEG(Extragradient):
     sampling : {"auto", "independent", "reshuffled", "blocks"}
     """
 
-    name = "spdpeg"
-    summary = "stochastic primal-dual proximal extragradient, convex regime"
-    rate = "O(1/sqrt(t))"
-    needs = "smooth loss; any r1, r2, F; finite sum or stream"
+    about = About(
+        name="spdpeg",
+        summary="stochastic primal-dual proximal extragradient, convex regime",
+        update=(
+            "y' = prox2*(y + rho F x); x' = prox1(x - c (g(x) + F^T y)); x+ = prox1(x - c (g'(x') + F^T y')); "
+            "y+ = y' + rho F (x' - x)"
+        ),
+        cost="2 batches, 2 F, 2 F^T, 2 prox1, 1 prox2*, 7 d + 14 l flops",
+        memory="5 d + 6 l",
+        rate="O(1/sqrt(t))",
+        needs="smooth loss; any r1, r2, F; finite sum or stream",
+        batches_per_step=2,
+        assumptions=(
+            "l convex with Lipschitz gradient, x in a bounded set, unbiased gradients of bounded variance; in "
+            "expectation, for the uniform average (Theorem 1)"
+        ),
+    )
 
     def __init__(
         self,
@@ -132,7 +146,7 @@ class SPDPEG(Extragradient):
         mu = self.mu_loss + (in_r1 if self.mode == "paper" else 2.0 * in_r1)
         if mu <= 0.0:
             raise UnsupportedError(
-                f"{self.name} needs strong convexity and neither r1 nor mu_loss brings any. "
+                f"{self.about.name} needs strong convexity and neither r1 nor mu_loss brings any. "
                 'Add ridge to r1 (penalties.L2Squared, penalties.ElasticNet), pass mu_loss, or use "spdpeg".'
             )
         return mu
@@ -141,19 +155,27 @@ class SPDPEG(Extragradient):
 class SPDPEGSC1(SPDPEG):
     """SPDPEG for strongly convex problems: c_k = 2 / (mu (k+1) + 2 L~), uniform average, O(log(t)/t).
 
-    Parameters and costs as `SPDPEG`; mu is mu_loss plus twice the modulus of r1 ("paper": plus once).
+    mu is mu_loss plus twice the modulus of r1 ("paper": plus once).
     """
 
-    name = "spdpeg-sc1"
-    summary = "SPDPEG, strongly convex regime, uniform average"
-    rate = "O(log(t)/t)"
-    needs = "smooth loss; strong convexity in r1 (ridge) or in the loss (mu_loss); finite sum or stream"
+    about = replace(
+        SPDPEG.about,
+        name="spdpeg-sc1",
+        summary="SPDPEG, strongly convex regime, uniform average",
+        rate="O(log(t)/t)",
+        needs="smooth loss; strong convexity in r1 (ridge) or in the loss (mu_loss); finite sum or stream",
+        assumptions=(
+            "those of spdpeg, and l + r1 strongly convex with modulus mu; in expectation, for the uniform average "
+            "(Theorem 2)"
+        ),
+        example="loss=losses.Logistic(), r1=penalties.L2Squared(1e-2)",
+    )
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
         self._modulus(problem)
         if self.kappa is not None:
-            raise InputError(f"kappa is a parameter of spdpeg; {self.name} has no sqrt(k) term. Leave it out.")
+            raise InputError(f"kappa is a parameter of spdpeg; {self.about.name} has no sqrt(k) term. Leave it out.")
 
     def _printed_mu(self, problem: Problem) -> float:
         return self.mu_loss + problem.strong_convexity
@@ -165,9 +187,15 @@ class SPDPEGSC1(SPDPEG):
 class SPDPEGSC2(SPDPEGSC1):
     """SPDPEG for strongly convex problems: c_k = 4 / (mu (k+2) + 4 L~), later iterates weigh more, O(1/t)."""
 
-    name = "spdpeg-sc2"
-    summary = "SPDPEG, strongly convex regime, increasing weights"
-    rate = "O(1/t)"
+    about = replace(
+        SPDPEGSC1.about,
+        name="spdpeg-sc2",
+        summary="SPDPEG, strongly convex regime, increasing weights",
+        rate="O(1/t)",
+        assumptions=(
+            "those of spdpeg-sc1, and bounded dual iterates; in expectation, for the weighted average (Theorem 3)"
+        ),
+    )
 
     def _thetas(self, k: np.ndarray) -> np.ndarray:
         return averaging.increasing(k)

@@ -47,8 +47,9 @@ class StepRule:
 
     @classmethod
     def from_numbers(cls, numbers: dict[str, float]) -> Self:
-        """From a state."""
-        return cls(**{name[5:]: value for name, value in numbers.items() if name.startswith("step_")})
+        """From a state; steps of 1 if it has none."""
+        parts = {name[5:]: value for name, value in numbers.items() if name.startswith("step_")}
+        return cls(**parts or {"base": 1.0})
 
     def __str__(self) -> str:
         parts = []

@@ -14,12 +14,12 @@ from ..problem import Problem
 from ..schemes.primal_dual import Estimator
 from ..state import State
 from . import averaging as averages
-from .base import require_positive, require_smooth
+from .base import About, Periodic, require_positive, require_smooth
 from .linearized import Linearized, worst_row_rho
 from .steps import StepRule
 
 
-class SVRGADMM(Linearized):
+class SVRGADMM(Linearized, Periodic):
     """Snapshots every m = N / batch steps; step eta / (1 + eta rho |F|^2), constant; the last iterate.
 
     Each snapshot is taken at the mean of the x of the steps before it, costs a pass and stores one slope per row.
@@ -36,14 +36,20 @@ class SVRGADMM(Linearized):
     sampling : {"auto", "independent", "reshuffled", "blocks"}
     """
 
-    name = "svrg-admm"
-    summary = "linearized ADMM with SVRG gradients (Zheng, Kwok 2016)"
-    update = "y+ = prox2*(y + rho F (2 x - x-)); x+ = prox1(x - c (g(x) - g(w) + G(w) + F^T y+)), w a snapshot"
-    cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 10 d + 17 l flops, and a pass for each snapshot"
-    memory = "6 d + 7 l + N"
-    rate = "O(1/t); linear if strongly convex and F has full row rank"
-    needs = "smooth loss; any r1, r2, F; finite sum"
-    finite_sum = True
+    about = About(
+        name="svrg-admm",
+        summary="linearized ADMM with SVRG gradients (Zheng, Kwok 2016)",
+        update="y+ = prox2*(y + rho F (2 x - x-)); x+ = prox1(x - c (g(x) - g(w) + G(w) + F^T y+)), w a snapshot",
+        cost="1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, 10 d + 17 l flops, and a pass for each snapshot",
+        memory="6 d + 7 l + N",
+        rate="O(1/t); linear if strongly convex and F has full row rank",
+        needs="smooth loss; any r1, r2, F; finite sum",
+        finite_sum=True,
+        assumptions=(
+            "l convex with Lipschitz rows, steps and epochs as in the paper; in expectation, for the mean of the "
+            "snapshots. The last iterate, which is the output here, is not covered"
+        ),
+    )
     lead_x = 1.0
 
     def __init__(
@@ -64,7 +70,7 @@ class SVRGADMM(Linearized):
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         numbers, vectors = super().start(problem, batch_size, x0)
         n = problem.block.labels.size
-        epoch = float(-(-n // batch_size))
+        epoch = -(-n // batch_size)
         vectors |= {"table": np.zeros(n), "mean": np.zeros(x0.size), "x_mean": x0.copy()}
         return numbers | {"epoch": epoch, "in_epoch": epoch}, vectors
 
@@ -77,7 +83,7 @@ class SVRGADMM(Linearized):
         v = state.vectors
         block = problem.block
         snapshot(block.rows, block.labels, block.weights, terms.derivative, v["x_mean"], v["table"], v["mean"])
-        state.numbers["in_epoch"] = 0.0
+        state.numbers["in_epoch"] = 0
         return block.labels.size
 
     def advance(

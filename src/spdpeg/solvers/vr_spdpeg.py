@@ -22,7 +22,7 @@ from ..schemes.primal_dual import Estimator, linearized, plain
 from ..schemes.variance_reduced import Steps, condat_vu_steps, extragradient_steps, pd3o_steps
 from ..state import State
 from . import averaging, sampling
-from .base import Solution, Solver, require_positive, require_smooth
+from .base import About, Periodic, Solution, Watcher, require_positive, require_smooth
 from .sampling import Importance, Independent, Sampler
 from .sgadm import SGADM
 from .vr_choices import batch_curvature, data_metric, dense_flops, merged_flops, row_flops, step_sizes
@@ -54,7 +54,7 @@ _REFRESH = 50
 _TOSSES = 1 << 40
 
 
-class VRSPDPEG(Solver):
+class VRSPDPEG(Periodic, Watcher):
     """A pass of plain stochastic steps (SGADM) to start with, then variance-reduced ones; the last iterate.
 
     Steps need no tuning: that of a row of F and of a coordinate follows from the sum of |F| along it, that of the loss
@@ -75,15 +75,21 @@ class VRSPDPEG(Solver):
         Primal steps for each step of the dual; more than 1 where products with F would cost more than all the rest.
     """
 
-    name = "vr-spdpeg"
-    summary = "variance-reduced SPDPEG, the last iterate"
-    update = "x+ = prox1(x - tau (g(x) - g(table) + mean of the table + F^T y)); y+ = prox2*(y + sigma F (2 x+ - x))"
-    cost = "1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, about 10 d + 8 l flops; extragradient: 2 of each"
-    memory = "7 d + 8 l + N; N more with importance sampling, d more with dual_every > 1"
-    rate = "O(1/t); linear if r1 is strongly convex and r2 smooth, and in practice"
-    needs = "smooth loss; any r1, r2, F; finite sum"
-    finite_sum = True
-    converges = True
+    about = About(
+        name="vr-spdpeg",
+        summary="variance-reduced SPDPEG, the last iterate",
+        update="x+ = prox1(x - tau (g(x) - g(table) + mean of the table + F^T y)); y+ = prox2*(y + sigma F (2 x+ - x))",
+        cost="1 batch, 1 F, 1 F^T, 1 prox1, 1 prox2*, about 10 d + 8 l flops; extragradient: 2 of each",
+        memory="7 d + 8 l + N; N more with importance sampling, d more with dual_every > 1",
+        rate="O(1/t); linear if r1 is strongly convex and r2 smooth, and in practice",
+        needs="smooth loss; any r1, r2, F; finite sum",
+        finite_sum=True,
+        converges=True,
+        assumptions=(
+            "scheme extragradient, tau at most 1 / (8 L_max), tau sigma |F|^2 at most 1/2; in expectation, for the "
+            "average. The default steps are four times as long: what they gain is observed, not proved"
+        ),
+    )
 
     def __init__(
         self,
@@ -279,8 +285,8 @@ class VRSPDPEG(Solver):
             return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["x"]), -y)
         return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])
 
-    def adapt(
-        self, problem: Problem, state: State, certificate: Certificate, seen: Evaluation, tol: float | None
+    def on_certificate(
+        self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
     ) -> None:
         if state.numbers["reduced"] and not state.numbers["merged"]:
             self._rebalance(problem, state)
