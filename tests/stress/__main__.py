@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.progress import track
 
-from . import abuse, concurrency, estimators, files, fuzz, metamorphic, pool, processes, table
+from . import abuse, concurrency, estimators, files, fuzz, large, metamorphic, pool, processes, table
 from .outcome import Outcome
 
 PARTS = {
@@ -18,9 +18,19 @@ PARTS = {
     "metamorphic": (metamorphic.run, "the same problem told in another way"),
     "files": (files.run, "damaged data files, models and states"),
     "abuse": (abuse.run, "bad input to everything public"),
+    "large": (large.run, "named problems of real size"),
     "concurrency": (concurrency.run, "threads, processes, forks and leaks"),
     "processes": (processes.run, "kills, interrupts and full disks"),
 }
+
+
+CASES = {
+    "large": len(large.SCENARIOS),
+    "concurrency": 20 * len(concurrency.SCENARIOS),
+    "processes": 100 * len(processes.SCENARIOS),
+    "files": 2500 * len(files.FORMATS),
+}
+"""Where 5,000 is not the number of cases."""
 
 
 def main() -> int:
@@ -29,7 +39,8 @@ def main() -> int:
     job, _ = PARTS[arguments.part]
     first, cases = (arguments.first, arguments.cases) if arguments.seed is None else (arguments.seed, 1)
     options = {name: value for name in ("solver", "passes", "format") if (value := getattr(arguments, name, None))}
-    work = pool.run(job, range(first, first + cases), arguments.jobs, **options)
+    limit = 600.0 if arguments.part == "large" else pool.LIMIT
+    work = pool.run(job, range(first, first + cases), arguments.jobs, limit, **options)
     bar = track(work, arguments.part, cases, console=Console(stderr=True), disable=not sys.stderr.isatty())
     outcomes = sorted(_kept(bar, arguments.json), key=lambda outcome: outcome.seed)
     title = " ".join([arguments.part, *map(str, options.values())])
@@ -42,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parts = parser.add_subparsers(dest="part", required=True)
     for name, (_, summary) in PARTS.items():
         part = parts.add_parser(name, help=summary)
-        part.add_argument("--cases", type=int, default=5000)
+        part.add_argument("--cases", type=int, default=CASES.get(name, 5000))
         part.add_argument("--first", type=int, default=0, help="the first seed")
         part.add_argument("--seed", type=int, help="this case alone")
         part.add_argument("--jobs", type=int, default=2, help="processes")

@@ -37,7 +37,7 @@ class _Worker:
         self.seed, self.since = seed, time.monotonic()
         self.connection.send(seed)
 
-    def take(self) -> Outcome:
+    def take(self, limit: float) -> Outcome:
         """The outcome that has arrived; the verdict on a process that ended without one."""
         assert self.seed is not None
         try:
@@ -46,7 +46,7 @@ class _Worker:
             self.process.join()
             return Outcome(self.seed, Verdict.CRASH, f"the process ended with {self.process.exitcode}")
         self.seed = None
-        if outcome.seconds > LIMIT and outcome.verdict in (Verdict.PASSED, Verdict.UNFINISHED):
+        if outcome.seconds > limit and outcome.verdict in (Verdict.PASSED, Verdict.UNFINISHED):
             outcome.verdict, outcome.reason = Verdict.UNFINISHED, f"{outcome.seconds:.0f} s. {outcome.reason}"
         return outcome
 
@@ -56,7 +56,7 @@ class _Worker:
         self.connection.close()
 
 
-def run(job: Job, seeds: Iterable[int], jobs: int = 1, **arguments: Any) -> Iterator[Outcome]:
+def run(job: Job, seeds: Iterable[int], jobs: int = 1, limit: float = LIMIT, **arguments: Any) -> Iterator[Outcome]:
     """Outcomes of `job(seed, **arguments)`, as they come."""
     context = mp.get_context("forkserver")
     context.set_forkserver_preload([job.__module__])
@@ -71,7 +71,7 @@ def run(job: Job, seeds: Iterable[int], jobs: int = 1, **arguments: Any) -> Iter
                 workers[-1].give(seed)
             if not workers:
                 return
-            yield from _finished(workers)
+            yield from _finished(workers, limit)
     finally:
         for worker in workers:
             worker.end()
@@ -86,14 +86,14 @@ def _next(worker: _Worker, waiting: Iterator[int], workers: list[_Worker]) -> No
         worker.give(seed)
 
 
-def _finished(workers: list[_Worker]) -> Iterator[Outcome]:
+def _finished(workers: list[_Worker], limit: float) -> Iterator[Outcome]:
     ready = wait([worker.connection for worker in workers], timeout=1.0)
     for worker in list(workers):
-        late = time.monotonic() - worker.since > LIMIT + _REFERENCE
+        late = time.monotonic() - worker.since > limit + _REFERENCE
         if worker.connection in ready:
-            yield worker.take()
+            yield worker.take(limit)
         elif late:
-            yield Outcome(worker.seed or 0, Verdict.UNFINISHED, f"no answer in {LIMIT + _REFERENCE:.0f} s")
+            yield Outcome(worker.seed or 0, Verdict.UNFINISHED, f"no answer in {limit + _REFERENCE:.0f} s")
         if worker.seed is not None and (late or not worker.process.is_alive()):
             worker.end()
             workers.remove(worker)

@@ -8,6 +8,8 @@ from rich.table import Table
 from .outcome import Outcome, Verdict
 
 _SHOWN = 40
+_FEW = 20
+"""So few cases are listed whatever their verdicts."""
 
 
 def show(title: str, outcomes: list[Outcome], console: Console, by: tuple[str, ...] = ()) -> None:
@@ -26,6 +28,8 @@ def show(title: str, outcomes: list[Outcome], console: Console, by: tuple[str, .
         listed = [outcome for outcome in outcomes if outcome.verdict is verdict]
         if listed and verdict not in (Verdict.PASSED, Verdict.REFUSED, Verdict.INFEASIBLE):
             _list(verdict, listed, console)
+    if len(outcomes) <= _FEW:
+        _list(Verdict.PASSED, [outcome for outcome in outcomes if outcome.verdict is Verdict.PASSED], console)
 
 
 def _breakdown(kind: str, outcomes: list[Outcome]) -> Table:
