@@ -4,10 +4,11 @@ import re
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("frame", "plot", "data", "files", "graph", "report")
+OF_DEVELOPERS = {"bench", "dev", "docs", "lint", "test"}
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-requirements = set(project["dependencies"]).union(*(project["optional-dependencies"][extra] for extra in EXTRAS))
+of_users = [items for extra, items in project["optional-dependencies"].items() if extra not in OF_DEVELOPERS]
+requirements = set(project["dependencies"]).union(*of_users)
 for requirement in sorted(requirements):
     name, version = re.fullmatch(r"([\w-]+)>=([\d.]+)", requirement).groups()
     print(f"{name}=={version}")
