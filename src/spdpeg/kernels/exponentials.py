@@ -38,8 +38,8 @@ def decay(x: float) -> float:
     p = p * r + 1.0 / 24.0
     p = p * r + 1.0 / 6.0
     p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
+    # The small terms are added first: Horner's last two steps round too often where products are not fused.
+    p = 1.0 + (r + r * r * p)
     bits = (np.int64(np.int32(max(k, -1022.0))) + 1023) << 52
     return 0.0 if x >= _SMALLEST else p * np.int64(bits).view(np.float64)
 
