@@ -22,11 +22,15 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "nu
 html_theme = "furo"
 html_title = f"spdpeg {release}"
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
 default_role = "py:obj"
 myst_heading_anchors = 3
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"exclude-members": "set_fit_request, set_partial_fit_request, set_score_request"}
+# Inherited from scikit-learn, and documented there.
+autodoc_default_options = {
+    "exclude-members": "score, get_metadata_routing, set_fit_request, set_partial_fit_request, set_score_request"
+}
 numpydoc_show_class_members = False
 autosummary_generate = True
 

@@ -44,7 +44,7 @@ def test_every_tutorial_has_a_page_with_a_picture(site: Path) -> None:
 
 
 def test_public_names_are_documented(site: Path) -> None:
-    pages = "".join(page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html"))
+    pages = "".join(page.read_text(encoding="utf-8") for page in (site / "api").rglob("*.html"))
     documented = set(re.findall(r'id="(?:module-)?spdpeg[\w.]*\.(\w+)"', pages))
     assert set(spdpeg.__all__) - documented == set()
 
@@ -56,6 +56,20 @@ def test_every_method_has_a_page(site: Path, solver: type[Solver]) -> None:
     for section in ("Notes", "References", "Examples"):
         assert f">{section}" in page
     assert "Rate: " in page
+
+
+@pytest.mark.parametrize("part", ["estimators", "losses", "penalties", "operators", "data"])
+def test_every_name_of_a_part_has_a_page(site: Path, part: str) -> None:
+    pages = {
+        page.stem.removeprefix(f"spdpeg.{part}.") for page in (site / "api" / "generated").glob(f"spdpeg.{part}.*")
+    }
+    assert pages == set(getattr(spdpeg, part).__all__)
+
+
+def test_page_of_an_estimator_has_its_methods(site: Path) -> None:
+    page = (site / "api" / "generated" / "spdpeg.estimators.FusedLasso.html").read_text(encoding="utf-8")
+    for method in ("fit", "partial_fit", "predict", "plot_coefficients"):
+        assert f'id="spdpeg.estimators.FusedLasso.{method}"' in page
 
 
 def test_links_to_scripts_lead_to_tutorials(site: Path) -> None:
