@@ -45,7 +45,7 @@ STEPS = 50
 def step_time(problem: spdpeg.Problem, name: str) -> Callable[[], float]:
     """A function that takes as many steps as there are rows, from the start, and returns the microseconds of one."""
     rule, terms, n = resolve(name, {}), problem.terms(), problem.block.labels.size
-    order = np.random.default_rng(0).integers(n, size=n * rule.about.batches_per_step)
+    order = np.random.default_rng(0).integers(n, size=n * rule.batches_per_step)
 
     def run() -> float:
         numbers, vectors = rule.start(problem, 1, np.zeros(problem.n_features))

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from . import data, datasets, losses, operators, penalties, plots, solvers, theory
     from .engine.registry import list_solvers
     from .engine.solve import solve
-    from .errors import CacheWarning, DivergedError, InputError, SpdpegError, StateError, UnsupportedError
+    from .errors import (
+        CacheWarning,
+        DivergedError,
+        InputError,
+        OrderWarning,
+        SpdpegError,
+        StateError,
+        UnsupportedError,
+    )
     from .problem import Problem
     from .result import History, Result, Status
     from .state import State
@@ -34,6 +42,7 @@ _LAZY: dict[str, tuple[str, ...]] = {
         "CacheWarning",
         "DivergedError",
         "InputError",
+        "OrderWarning",
         "SpdpegError",
         "StateError",
         "UnsupportedError",
@@ -83,6 +92,7 @@ __all__ = [
     "DivergedError",
     "History",
     "InputError",
+    "OrderWarning",
     "Problem",
     "Result",
     "SpdpegError",

@@ -51,3 +51,7 @@ class StateError(SpdpegError, ValueError):
 
 class CacheWarning(UserWarning):
     """Compiled code could not be kept on disk; everything works, each process compiles anew."""
+
+
+class OrderWarning(UserWarning):
+    """The rows of a stream come in an order that misleads methods which read each of them once."""

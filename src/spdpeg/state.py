@@ -65,6 +65,8 @@ class State:
         Of the method at work: iterates and averages.
     loop : LoopState
         Of the loop: the stages of the run and the schedule of certificates.
+    held : dict of array
+        Rows of a stream that were read but not used in a step yet.
     """
 
     solver: str
@@ -78,6 +80,7 @@ class State:
     numbers: dict[str, float] = field(default_factory=dict)
     vectors: dict[str, np.ndarray] = field(default_factory=dict)
     loop: LoopState = field(default_factory=LoopState)
+    held: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def batch_size(self) -> int:
@@ -95,10 +98,11 @@ class State:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one .npz file (no pickle); an existing file is replaced only once the new one is complete."""
-        header = {name: value for name, value in vars(self).items() if name != "vectors"}
+        header = {name: value for name, value in vars(self).items() if name not in ("vectors", "held")}
         header["loop"] = asdict(self.loop)
         header["format"] = _FORMAT
         arrays = {f"vector_{name}": vector for name, vector in self.vectors.items()}
+        arrays |= {f"held_{name}": array for name, array in self.held.items()}
         with replacing(path) as file:
             np.savez(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
 
@@ -109,26 +113,29 @@ class State:
         try:
             with open(path, "rb") as file, Archive(file) as archive:
                 header = json.loads(str(archive.array("header")))
-                vectors = {
-                    part.removeprefix("vector_"): archive.array(part)
-                    for part in archive.arrays
-                    if part.startswith("vector_")
-                }
+                vectors, held = (
+                    {
+                        part.removeprefix(prefix): archive.array(part)
+                        for part in archive.arrays
+                        if part.startswith(prefix)
+                    }
+                    for prefix in ("vector_", "held_")
+                )
         except (InputError, ValueError, RecursionError) as error:
             raise StateError(f"{name} is not a saved state or is damaged ({error}). Start the run anew.") from None
         if not isinstance(header, dict) or header.pop("format", None) != _FORMAT:
             raise StateError(f"{name} was written in a format this version does not know. Start the run anew.")
-        wrong = _first_fault(header, vectors)
+        wrong = _first_fault(header, vectors | held)
         if wrong is not None:
             raise StateError(f"{name} is not a whole state: {wrong}. Start the run anew.")
         loop = header.pop("loop")
         loop["stages"] = [Begun(**stage) for stage in loop["stages"]]
-        return cls(**header, vectors=vectors, loop=LoopState(**loop))
+        return cls(**header, vectors=vectors, loop=LoopState(**loop), held=held)
 
 
 def _first_fault(header: dict[str, Any], vectors: dict[str, np.ndarray]) -> str | None:
     """What of a state is missing, unknown or of the wrong kind; None if it is whole."""
-    known = {part.name for part in fields(State)} - {"vectors"}
+    known = {part.name for part in fields(State)} - {"vectors", "held"}
     if header.keys() != known:
         return f"the parts {', '.join(sorted(header.keys() ^ known))} are missing or unknown"
     if not isinstance(header["solver"], str) or not isinstance(header["parameters"], dict):

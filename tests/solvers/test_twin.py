@@ -18,7 +18,7 @@ MU = 0.05
 CASES = designs.pairwise(
     {
         "regime": REGIMES,
-        "mode": ("paper", "default"),
+        "mode": ("paper", "tight"),
         "loss": tuple(catalogue.LOSSES),
         "r1": (*catalogue.PENALTIES, *catalogue.DOMAINS),
         "r2": tuple(catalogue.PENALTIES),
@@ -46,7 +46,7 @@ def test_kernel_follows_twin(case: dict[str, str], tmp_path: Path) -> None:
     if case["mode"] == "paper":
         step, rho = twin.paper_steps(regime, known)
     else:
-        step, rho = twin.default_steps(
+        step, rho = twin.tight_steps(
             regime, known, batch, None if streamed else catalogue.N, catalogue.D, instance.loss.bounded_slope
         )
     trace = twin.run(instance, regime, step, rho, batches)
@@ -87,6 +87,29 @@ def test_every_sampling(regime: str, batch: int, name: str) -> None:
         seed=3,
     )
     assert_follows(result, trace, CHECKPOINTS[-1])
+
+
+@pytest.mark.parametrize("batch", [1, 7])
+@pytest.mark.parametrize("regime", REGIMES)
+def test_one_sample_takes_both_gradients_at_x(regime: str, batch: int) -> None:
+    """What the authors' published code runs: one batch a step, its gradient at x used twice."""
+    instance = catalogue.instance(r1="L2Squared")
+    known = twin.measure(instance, slice(None), 0.0, instance.problem().F.squared_norm, 0.0)
+    step, rho = twin.paper_steps(regime, known)
+    batches = sampled_batches("auto", batch, False)[: CHECKPOINTS[-1]]
+    trace = twin.run_one_sample(instance, regime, step, rho, batches)
+    result = spdpeg.solve(
+        instance.problem(),
+        regime,
+        mode="paper",
+        variant="one-sample",
+        batch_size=batch,
+        max_passes=None,
+        max_iterations=CHECKPOINTS[-1],
+        seed=3,
+    )
+    assert_follows(result, trace, CHECKPOINTS[-1])
+    assert result.state.rows == CHECKPOINTS[-1] * batch
 
 
 def test_start_away_from_zero() -> None:
@@ -164,11 +187,9 @@ def sampled_batches(name: str, batch: int, on_disk: bool) -> list[np.ndarray]:
 
 
 def stream_batches(batch: int) -> list[np.ndarray]:
-    """Rows in order of arrival; what is left at the end of a traversal is too little for a step."""
-    steps = catalogue.N // (2 * batch)
-    once = np.arange(2 * batch * steps).reshape(-1, batch)
-    traversals = -(-2 * CHECKPOINTS[-1] // len(once))
-    return list(np.tile(once, (traversals, 1))[: 2 * CHECKPOINTS[-1]])
+    """Rows in order of arrival; what is left at the end of a traversal waits for the next one."""
+    rows = 2 * CHECKPOINTS[-1] * batch
+    return list(np.resize(np.arange(catalogue.N), rows).reshape(-1, batch))
 
 
 def assert_follows(result: Any, trace: twin.Trace, count: int) -> None:

@@ -61,6 +61,27 @@ def run(
     return trace
 
 
+def run_one_sample(
+    instance: Instance, regime: str, step: Callable[[int], float], rho: float, batches: list[np.ndarray]
+) -> Trace:
+    """An iteration for each batch, whose gradient at x serves for x_bar and for x."""
+    F = instance.F
+    x, dual = np.zeros(instance.X.shape[1]), np.zeros(F.shape[0])
+    trace = Trace(regime)
+    for k, batch in enumerate(batches):
+        c, gradient = step(k), _gradient(instance, x, batch)
+        z = _prox(instance.r2, F @ x - dual / rho, 1.0 / rho)
+        dual_bar = dual - rho * (F @ x - z)
+        x_bar = _constrained_prox(instance, x - c * (gradient - F.T @ dual), c)
+        x = _constrained_prox(instance, x - c * (gradient - F.T @ dual_bar), c)
+        dual = dual - rho * (F @ x_bar - z)
+        trace.x.append(x)
+        trace.x_bar.append(x_bar)
+        trace.z.append(z)
+        trace.dual_bar.append(dual_bar)
+    return trace
+
+
 def _gradient(instance: Instance, x: np.ndarray, rows: np.ndarray) -> np.ndarray:
     A, b, w = instance.X[rows], instance.labels[rows], instance.scaled_weights[rows]
     return np.asarray(np.mean((w * formulas.loss_derivative(instance.loss, A @ x, b))[:, None] * A, axis=0))
@@ -113,10 +134,10 @@ def paper_steps(regime: str, known: Constants) -> tuple[Callable[[int], float], 
     return _schedule(regime, 1.0, mu, L_tilde), 1.0
 
 
-def default_steps(
+def tight_steps(
     regime: str, known: Constants, batch: int, n: int | None, d: int, bounded_slope: bool
 ) -> tuple[Callable[[int], float], float]:
-    """c_k and rho of the default mode: tight L~, balanced rho, kappa = noise / distance, clipped.
+    """c_k and rho of the mode "tight": tight L~, balanced rho, kappa = noise / distance, clipped.
 
     `n` is the number of rows that batches are drawn from without repetition, or None for a stream.
     """

@@ -27,8 +27,8 @@ class Stream:
         The two class labels, the second being the positive one. Needed only if the first chunk does not show both.
 
     Weights of a stream multiply the losses as they are: the sum of all weights is not known in advance. Rows are taken
-    in order of arrival, which should be random: methods that take several rows a step are led astray by rows that are
-    sorted or alternate between classes.
+    in order of arrival; SPDPEG mixes them in a buffer first (its parameter `buffer_size`), other methods want them in
+    random order. Rows that have to wait for others are copied, so that a producer may fill the same arrays again.
     """
 
     def __init__(
@@ -81,12 +81,13 @@ class Stream:
         """The next rows, a multiple of `multiple` of them; None at the end of the traversal.
 
         Chunks smaller than that are put together; rows left over wait for the next chunk. What is left at the end of a
-        traversal is too little for a step and is dropped.
+        traversal is dropped.
         """
         parts: list[Chunk] = self._held
         self._held = []
         rows = sum(len(part[1]) for part in parts)
         while rows < multiple:
+            parts = [_copied(part) for part in parts]  # a producer may fill the same arrays again
             chunk = self._next()
             if chunk is None:
                 if self.rows_per_traversal is not None and self.rows_per_traversal < multiple:
@@ -100,14 +101,14 @@ class Stream:
         whole = parts[0] if len(parts) == 1 else _concatenate(parts)
         used = rows - rows % multiple
         if used < rows:
-            self._held = [_slice(whole, used, rows)]
+            self._held = [_copied(_slice(whole, used, rows))]
             whole = _slice(whole, 0, used)
         return whole
 
     def give_back(self, chunk: Chunk, used: int) -> None:
         """Put the rows of `chunk` from number `used` on back, to be taken again next."""
         if used < len(chunk[1]):
-            self._held.insert(0, _slice(chunk, used, len(chunk[1])))
+            self._held.insert(0, _copied(_slice(chunk, used, len(chunk[1]))))
 
     def restart(self) -> None:
         """Begin a new traversal."""
@@ -173,6 +174,11 @@ def _numbers(weights: Any, where: str) -> np.ndarray:
 def _slice(chunk: Chunk, start: int, stop: int) -> Chunk:
     X, y, weights = chunk
     return X[start:stop], y[start:stop], None if weights is None else weights[start:stop]
+
+
+def _copied(chunk: Chunk) -> Chunk:
+    X, y, weights = chunk
+    return X.copy(), y.copy(), None if weights is None else weights.copy()
 
 
 def _concatenate(chunks: list[Chunk]) -> Chunk:

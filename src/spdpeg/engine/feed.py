@@ -1,6 +1,7 @@
 """Where the next steps' rows come from: any order from a finite source, order of arrival from a stream."""
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,16 +12,19 @@ from ..problem import Problem
 from ..result import Status
 from ..solvers.base import Solver
 from ..state import State
+from .order import Order
+from .shuffle import Passage, Shuffler
 
 _ROWS_AT_ONCE = 1 << 16
 
 
 class Portion(NamedTuple):
-    """Rows for `steps` iterations."""
+    """Rows for `steps` iterations, and how many were read for it."""
 
     block: Block
     order: np.ndarray
     steps: int
+    rows: int
 
 
 class FiniteFeed:
@@ -32,31 +36,49 @@ class FiniteFeed:
         n = self.rows_per_pass = problem.block.labels.size
         self.block = problem.block
         self._state = state
-        self._batches = solver.about.batches_per_step
+        self._batches = solver.batches_per_step
         self._sampler = solver.sampler(problem, state)
         self.rows_per_step = self._batches * (n if solver.about.deterministic else state.batch_size)
 
     def next(self, steps: int) -> Portion | None:
         """Rows for at most `steps` iterations."""
         steps = min(steps, max(1, _ROWS_AT_ONCE // self.rows_per_step))
-        return Portion(self.block, self._sampler.draw(self._state.batches, steps * self._batches), steps)
+        order = self._sampler.draw(self._state.batches, steps * self._batches)
+        return Portion(self.block, order, steps, steps * self.rows_per_step)
+
+    waiting: Block | None = None
+    """No row waits for others."""
+
+    def rest(self) -> Iterator[Portion]:
+        """Nor is any left over."""
+        return iter(())
 
     def close(self) -> None:
         """Nothing to give back."""
 
 
 class StreamFeed:
-    """Rows in order of arrival, each read once per traversal; at most `passes` traversals."""
+    """Rows as they come, each read once per traversal and mixed in a buffer if the solver has one.
 
-    def __init__(self, problem: Problem, solver: Solver, batch_size: int, passes: float | None) -> None:
+    At most `passes` traversals. Rows that wait for others live in the state between runs.
+    """
+
+    def __init__(self, problem: Problem, solver: Solver, state: State, passes: float | None) -> None:
         assert isinstance(problem.source, Stream)
         self.block = problem.block
         self.ended = Status.STREAM_ENDED
-        self.rows_per_step = solver.about.batches_per_step * batch_size
+        self.rows_per_step = solver.batches_per_step * state.batch_size
+        self._batches = solver.batches_per_step
         self._problem = problem
         self._stream = problem.source
+        self._state = state
         self._traversals = math.inf if passes is None else math.ceil(passes)
-        self._used = self._size = 0
+        self._order = Order(state, solver.buffer_rows) if problem.loss.binary and solver.buffer_rows else None
+        self._shuffler = Shuffler.resumed(solver.buffer_rows, state, problem.n_features, problem.bias)
+        self._passage: Passage | None = None
+        self._used = 0
+        self._unreported = 0
+        """Rows read since the last portion."""
 
     @property
     def rows_per_pass(self) -> int | None:
@@ -65,20 +87,48 @@ class StreamFeed:
 
     def next(self, steps: int) -> Portion | None:
         """Rows for at most `steps` iterations; None when there are no more."""
-        if self._used == self._size and not self._load():
-            return None
-        here = (self._size - self._used) // self.rows_per_step
+        while self._passage is None or self._passage.order.size - self._used < self.rows_per_step:
+            if not self._load():
+                return None
+        here = (self._passage.order.size - self._used) // self.rows_per_step
         steps = min(steps, here, max(1, _ROWS_AT_ONCE // self.rows_per_step))
         start, self._used = self._used, self._used + steps * self.rows_per_step
-        return Portion(self.block, np.arange(start, self._used), steps)
+        rows, self._unreported = self._unreported, 0
+        return Portion(self.block, self._passage.order[start : self._used], steps, rows)
+
+    @property
+    def waiting(self) -> Block | None:
+        """The rows that wait for others."""
+        return self._shuffler.kept
+
+    def rest(self) -> Iterator[Portion]:
+        """The rows that wait, as if no others were to come: whole steps, then one of what is left."""
+        if self._shuffler.kept is None:
+            return
+        block, order = self._shuffler.kept, self._shuffler.rest()
+        whole = order.size // self.rows_per_step
+        last = (order.size - whole * self.rows_per_step) // self._batches * self._batches
+        if whole:
+            yield Portion(block, order[: whole * self.rows_per_step], whole, 0)
+        if last:
+            start = whole * self.rows_per_step
+            yield Portion(block, order[start : start + last], 1, 0)
 
     def close(self) -> None:
-        """Give the rows that were not used back to the stream, for the run that goes on from here."""
-        if self._used < self._size:
-            self._stream.give_back(self._chunk, self._used)
+        """Leave the rows that wait in the state, and give those that were not needed back to the stream."""
+        self._state.rows += self._unreported
+        if self._passage is not None:
+            came = self._passage.came
+            needed = self._shuffler.stop(self._passage, self._used)
+            self._stream.give_back(self._chunk, needed)
+            self._state.rows -= came - needed
+        self._state.held = self._shuffler.arrays()
 
     def _load(self) -> bool:
-        chunk = self._stream.take(self.rows_per_step)
+        if self._passage is not None:
+            self._shuffler.settle(self._passage, self._used)
+            self._passage = None
+        chunk = self._stream.take(1)
         if chunk is None:
             self._traversals -= 1
             if not self._stream.restartable:
@@ -87,13 +137,17 @@ class StreamFeed:
             if self._traversals <= 0:
                 self.ended = Status.MAX_PASSES
                 return False
-            chunk = self._stream.take(self.rows_per_step)
+            chunk = self._stream.take(1)
             if chunk is None:
                 return False
+        came = self._problem.encode(*chunk)
+        self._problem.check_block(came)
+        if self._order is not None:
+            self._order.watch(came.labels)
         self._chunk = chunk
-        self.block = self._problem.encode(*chunk)
-        self._problem.check_block(self.block)
-        self._used, self._size = 0, self.block.labels.size
+        self._passage, self._used = self._shuffler.receive(came), 0
+        self._unreported += came.labels.size
+        self.block = self._passage.pool
         return True
 
 
@@ -116,5 +170,5 @@ def check(problem: Problem, solver: Solver) -> None:
 def make(problem: Problem, solver: Solver, state: State, passes: float | None) -> Feed:
     """The feed that fits the problem's source."""
     if isinstance(problem.source, Stream):
-        return StreamFeed(problem, solver, state.batch_size, passes)
+        return StreamFeed(problem, solver, state, passes)
     return FiniteFeed(problem, solver, state)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..data import Stream
 from ..errors import InputError
+from ..kernels.terms import Terms
 from ..problem import Problem
 from ..result import Result, Status
 from ..solvers.base import Periodic, Solver
@@ -111,8 +112,8 @@ def run(
                 break
             recorder.forget()
             state.iterations += portion.steps
-            state.batches += portion.steps * method.about.batches_per_step
-            state.rows += portion.order.size if read is None else read
+            state.batches += portion.steps * method.batches_per_step
+            state.rows += portion.rows if read is None else read
             state.seconds = clock.total
             pace = (clock.total - before) / portion.steps
             slice_steps = min(4 * slice_steps, max(1.0, _SLICE_SECONDS / max(pace, 1e-9)))
@@ -124,11 +125,27 @@ def run(
     if interrupted():
         status = Status.INTERRUPTED
     course.feed.close()
-    if recorder.iterations[-1] != state.iterations:
-        recorder.record(state, callback)
-    if status is not Status.MAX_PASSES:
+    ended = isinstance(problem.source, Stream) and status is course.feed.ended
+    shown = _with_rest(problem, terms, state, course) if ended else state
+    if recorder.iterations[-1] != shown.iterations or ended:
+        recorder.forget()
+        recorder.record(shown, callback)
+    if status is not Status.MAX_PASSES or ended:
         state.allowance = float(state.rows)
-    return recorder.result(state, status)
+    result = recorder.result(shown, status)
+    result.state = state
+    return result
+
+
+def _with_rest(problem: Problem, terms: Terms, state: State, course: Course) -> State:
+    """The state at the end of a stream if the rows that wait for others were used too; the run's own keeps them."""
+    shown = state.copy()
+    for portion in course.feed.rest():
+        course.method.advance(problem, terms, shown, portion.block, portion.order, portion.steps)
+        shown.iterations += portion.steps
+    course.method.polish(problem, shown, course.feed.waiting)
+    _require_finite(course.method, shown)
+    return shown
 
 
 def _require_finite(solver: Solver, state: State) -> None:

@@ -108,6 +108,7 @@ class Recorder:
             Fx = self._problem.F.forward(solution.x)
             self.objective.append(self._evaluate(solution, Fx, self._evaluation or self._course.evaluation()))
             self.violation.append(float(np.linalg.norm(Fx - solution.z)))
+        solution = self._kept_below_start(state, solution)
         self._guard(state)
         if callback is not None:
             progress = Progress(
@@ -196,6 +197,17 @@ class Recorder:
         return (
             problem.loss_value(solution.x, self._course.feed.block) if evaluation is None else evaluation.loss
         ) + penalty
+
+    def _kept_below_start(self, state: State, solution: Solution) -> Solution:
+        """The solution, or what the method falls back on where that has the lower objective."""
+        if isinstance(self._problem.source, Stream):
+            return solution
+        fallback = self._course.method.fallback(self._problem, state)
+        if fallback is None or not self.objective[-1] > (objective := self._problem.objective(fallback.x)):
+            return solution
+        self.objective[-1], self.violation[-1] = objective, 0.0
+        self._solved, self._seen = fallback, None
+        return fallback
 
     def _guard(self, state: State) -> None:
         now, start = self.objective[-1], self.objective[0]

@@ -65,6 +65,9 @@ class Estimator(BaseEstimator):
         For the order in which rows are read. An int gives the same bits each time.
     verbose : bool, default=False
         Show a progress bar.
+    buffer_size : int, default=256
+        Rows that `partial_fit` keeps and mixes with those to come, so that rows which alternate between classes or come
+        in runs shorter than this do no harm. `OrderWarning` tells of longer runs.
 
     Attributes
     ----------
@@ -93,6 +96,7 @@ class Estimator(BaseEstimator):
     warm_start: bool = False
     random_state: Any = None
     verbose: bool = False
+    buffer_size: int = 256
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)

@@ -38,8 +38,8 @@ class Classifier(ClassifierMixin, Estimator):
 
         The outcome is that of one run of SPDPEG over all chunks so far. It approaches the solution with the number of
         rows and makes no claim to have reached it: `solver`, `tol` and `max_passes` are those of `fit`. Weights
-        multiply the losses of the rows as they are. Rows should come in random order: a step takes two of them, one
-        for each of its halves, and rows that are sorted, or alternate between classes, lead it astray.
+        multiply the losses of the rows as they are. The outcome does not depend on how the rows are cut into chunks.
+        Rows are mixed in a buffer (`buffer_size`); runs of one class that are longer are noticed and warned about.
 
         Parameters
         ----------
@@ -62,7 +62,6 @@ class Classifier(ClassifierMixin, Estimator):
             known = np.unique(classes)
         elif classes is not None and not np.array_equal(np.unique(classes), known):
             raise InputError(f"classes is {classes} where earlier calls had {known}. They must stay the same.")
-        self.classes_ = known
         codes = np.searchsorted(known, y)
         unknown = known[np.minimum(codes, known.size - 1)] != y
         if np.any(unknown):
@@ -72,6 +71,7 @@ class Classifier(ClassifierMixin, Estimator):
             raise InputError(
                 f"class_weight is {self.class_weight!r}, which needs all rows. Give partial_fit a dict of weights."
             )
+        self.classes_ = known
         fitting.learn(self, fitting.Data(X, self._targets(codes), self._class_weighted(codes, y, weights)))
         return self
 

@@ -31,8 +31,8 @@ class Regressor(RegressorMixin, Estimator):
 
         The outcome is that of one run of SPDPEG over all chunks so far. It approaches the solution with the number of
         rows and makes no claim to have reached it: `solver`, `tol` and `max_passes` are those of `fit`. Weights
-        multiply the losses of the rows as they are. Rows should come in random order: a step takes two of them, one
-        for each of its halves, and rows that are sorted, or alternate between classes, lead it astray.
+        multiply the losses of the rows as they are. The outcome does not depend on how the rows are cut into chunks.
+        Rows are mixed in a buffer (`buffer_size`); rows sorted in longer runs than that lead it astray.
 
         Parameters
         ----------

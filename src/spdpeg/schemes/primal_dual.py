@@ -95,6 +95,7 @@ def extragradient(
     block: Block,
     order: np.ndarray,
     batch: int,
+    two_samples: bool,
     steps: np.ndarray,
     thetas: np.ndarray,
     rho: float,
@@ -114,6 +115,8 @@ def extragradient(
 ) -> None:
     """`steps.size` iterations of SPDPEG, each with two fresh batches of rows from `order`.
 
+    Without `two_samples` one batch gives both gradients, and both are taken at x.
+
     y_bar = prox_{rho r2*}(y + rho F x)
     x_bar = prox_{c r1}(x - c (grad l(x; batch 1) + F^T y))
     x    <- prox_{c r1}(x - c (grad l(x_bar; batch 2) + F^T y_bar))
@@ -121,12 +124,13 @@ def extragradient(
     averages of x_bar, of z = F x + (y - y_bar) / rho and of y_bar
     """
     inverse_rho = 1.0 / rho
+    per_step = 2 * batch if two_samples else batch
     # No vector is both read and written by one call or loop unless it has to be: only then does it vectorise.
     for k in range(steps.size):
         c, theta = steps[k], thetas[k]
-        first = order[2 * k * batch : (2 * k + 1) * batch]
-        second = order[(2 * k + 1) * batch : (2 * k + 2) * batch]
-        expect(block, order, (2 * k + 2) * batch, (2 * k + 4) * batch)
+        first = order[k * per_step : k * per_step + batch]
+        second = order[(k + 1) * per_step - batch : (k + 1) * per_step]
+        expect(block, order, (k + 1) * per_step, (k + 2) * per_step)
 
         call_linear(terms.forward, x, Fx)
         for i in range(y.size):
@@ -142,7 +146,10 @@ def extragradient(
         call_linear(terms.adjoint, y_bar, back)
         for j in range(x.size):
             ahead[j] = x[j] - c * back[j]
-        descend(block, second, c, terms.derivative, estimator, x_bar, ahead)
+        if two_samples:
+            descend(block, second, c, terms.derivative, estimator, x_bar, ahead)
+        else:
+            descend(block, first, c, terms.derivative, estimator, x, ahead)
         call_prox(terms.prox1, ahead, c, x)
 
         for i in range(y.size):

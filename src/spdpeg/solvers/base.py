@@ -82,6 +82,16 @@ class Solver(Parameterized):
         if "about" in vars(cls):
             complete(cls)
 
+    @property
+    def batches_per_step(self) -> int:
+        """Batches of rows that a step reads."""
+        return self.about.batches_per_step
+
+    @property
+    def buffer_rows(self) -> int:
+        """Rows of a stream that are mixed with each other before they are used; 0 keeps the order of arrival."""
+        return 0
+
     def check(self, problem: Problem) -> None:
         """Refuse a problem that the method does not cover, naming the part and an alternative."""
 
@@ -122,6 +132,13 @@ class Solver(Parameterized):
     def vectors(self, problem: Problem, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
         """Those of `start`; a method whose constants read data makes them here without choosing any."""
         return self.start(problem, batch_size, x0)[1]
+
+    def polish(self, problem: Problem, state: State, rows: Block | None) -> None:
+        """Improve on what the state shows at the end of a stream, given rows that wait; the run goes on without it."""
+
+    def fallback(self, problem: Problem, state: State) -> Solution | None:
+        """What to report on finite data wherever the solution is worse than this; nothing by default."""
+        return None
 
     def step_rule(self, state: State) -> StepRule:
         """The step sizes in use, for messages; those that `start` put into the numbers, or 1."""

@@ -41,7 +41,8 @@ class Extragradient(Solver):
         extragradient(
             block,
             order,
-            order.size // (2 * steps),
+            order.size // (self.batches_per_step * steps),
+            self.batches_per_step == 2,
             self.step_rule(state)(k),
             self._thetas(k),
             state.numbers["rho"],

@@ -179,7 +179,7 @@ class InOrder:
 
 Sampler = Independent | Importance | Reshuffled | Settling | InOrder
 
-CHOICES = ("auto", "independent", "reshuffled", "settling", "blocks")
+CHOICES = ("auto", "independent", "reshuffled", "shuffled", "settling", "blocks")
 
 
 def make(
@@ -189,11 +189,12 @@ def make(
     seed: int,
     on_disk: bool,
 ) -> Sampler:
-    """The sampler called `sampling`; "auto" is independent in memory and block by block on disk."""
+    """The sampler called `sampling`; "auto" is independent in memory, "shuffled" reshuffled, both by blocks on disk."""
     if sampling not in CHOICES:
         raise InputError(f"sampling is {sampling!r}. Choose one of {', '.join(CHOICES)}.")
     if sampling == "independent" or (sampling == "auto" and not on_disk):
         return Independent(n_samples, batch_size, seed)
     if sampling == "settling" and not on_disk:
         return Settling(n_samples, batch_size, seed)
-    return Reshuffled(n_samples, batch_size, seed, None if sampling == "reshuffled" else _DISK_ROWS)
+    blocks = sampling == "blocks" or (on_disk and sampling != "reshuffled")
+    return Reshuffled(n_samples, batch_size, seed, _DISK_ROWS if blocks else None)

@@ -6,39 +6,67 @@ optimization, Neurocomputing 273 (2018). docs/spdpeg.md lists where the printed 
 
 import math
 from dataclasses import replace
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
+from ..data import Block
 from ..errors import InputError, UnsupportedError
+from ..kernels.terms import Terms
 from ..problem import Problem
+from ..schemes import adaptive
+from ..state import State
 from . import averaging
-from .base import About, require_smooth
+from .base import About, Solution, require_smooth
 from .extragradient import Extragradient
+from .sampling import Sampler
+from .sampling import make as make_sampler
+from .sharpening import sharpened
 from .steps import StepRule, batch_lipschitz, dual_radius, extragradient_limit, noise_scale
 
-MODES = ("default", "paper")
+MODES = ("default", "tight", "paper")
+VARIANTS = ("one-sample", "two-sample")
+
+BUFFER = 256
+"""Rows of a stream that are mixed before they are used, unless told otherwise."""
+
+_LARGEST_BATCH = 8
+_WORK_PER_ROW = 128.0
+"""A batch of b rows pays if a step's work on vectors is about the square of b times this many flops."""
 
 
 class SPDPEG(Extragradient):
-    """SPDPEG for convex problems: c_k = 1 / (kappa sqrt(k+1) + L~), uniform average, O(1/sqrt(t)).
+    """SPDPEG for convex problems: finds its steps by itself, or takes those of the paper.
 
-    Each iteration reads two independent batches: one for the gradient at x, one for the gradient at x_bar. The authors'
-    published code draws one row, takes both gradients at x, repeats one permutation and multiplies the steps by a scale
-    tuned for each data set.
+    The paper's iteration reads two independent batches, one for the gradient at x, one for the gradient at x_bar. What
+    the authors published as code draws one row and takes both gradients at x, which needs half the reads.
 
     Parameters
     ----------
-    mode : {"default", "paper"}
-        "paper": rho = 1, kappa = 1, L of the worst row, L~ = max(8 s, sqrt(8 L^2 + s)) + mu with s = rho |F|^2, as
-        printed. "default": L of the mean (of single batches if the loss has unbounded slope), the tight
-        L~ = max(4 s, 2 L + s), kappa and rho from the data, and every step within the stability limit.
-    rho, kappa, lipschitz : float, optional
-        Override what the mode chooses.
+    mode : {"default", "tight", "paper"}
+        "default": steps from what the rows show as they come (distance over weighted gradients), rho with them, later
+        iterates heavier in the average. "tight": c_k = 1 / (kappa sqrt(k+1) + L~) with L of the mean (of single batches
+        if the loss has unbounded slope), L~ = max(4 s, 2 L + s), s = rho |F|^2, kappa and rho from the data, every step
+        within the stability limit. "paper": the printed steps, kappa = 1, L of the worst row,
+        L~ = max(8 s, sqrt(8 L^2 + s)) + mu, and rho = 1, which is printed nowhere: it is what the authors' script sets.
+    variant : {"one-sample", "two-sample"}, optional
+        One batch a step, both gradients at x: what the authors' published code runs, and the default mode. Or two
+        batches: Algorithm 1 as printed, and what the other modes do by default.
+    rho : float, optional
+        Overrides what the mode chooses.
+    kappa, lipschitz : float, optional
+        The same, for steps of a fixed rule: with either of them the default mode is "tight".
     mu_loss : float
         Strong convexity of l itself, if known; that of r1 is found by itself.
     scale : float
-        Multiplies the steps; clipped to the stability limit in the default mode, not in the paper's.
+        Multiplies the steps, within what limits the mode has.
+    buffer_size : int, optional
+        Rows of a stream that are mixed before they are used, so that rows which alternate between classes or come in
+        runs shorter than this do no harm; longer runs are noticed with an `OrderWarning`. 256 in the default mode, 0
+        (order of arrival) in the others.
     sampling : {"auto", "independent", "reshuffled", "blocks"}
+        "auto" is every row once a pass in the default mode, independent draws in the others; block by block on disk.
     """
 
     about = About(
@@ -48,45 +76,213 @@ class SPDPEG(Extragradient):
             "y' = prox2*(y + rho F x); x' = prox1(x - c (g(x) + F^T y)); x+ = prox1(x - c (g'(x') + F^T y')); "
             "y+ = y' + rho F (x' - x)"
         ),
-        cost="2 batches, 2 F, 2 F^T, 2 prox1, 1 prox2*, 7 d + 14 l flops",
-        memory="5 d + 6 l",
+        cost="1 batch or 2, 2 F, 2 F^T, 2 prox1, 1 prox2*, 14 d + 14 l flops",
+        memory="8 d + 6 l",
         rate="O(1/sqrt(t))",
         needs="smooth loss; any r1, r2, F; finite sum or stream",
         batches_per_step=2,
         assumptions=(
             "l convex with Lipschitz gradient, x in a bounded set, unbiased gradients of bounded variance; in "
-            "expectation, for the uniform average (Theorem 1)"
+            "expectation, for the uniform average of two-sample steps 1 / (kappa sqrt(k+1) + L~) (Theorem 1); "
+            "the default mode is measured, not proved (docs/theory.md)"
         ),
     )
+
+    _forgetting: ClassVar[float] = 3.0
 
     def __init__(
         self,
         mode: str = "default",
+        variant: str | None = None,
         rho: float | None = None,
         kappa: float | None = None,
         lipschitz: float | None = None,
         mu_loss: float = 0.0,
         scale: float = 1.0,
+        buffer_size: int | None = None,
         sampling: str = "auto",
     ) -> None:
         self.mode = mode
+        self.variant = variant
         self.rho = rho
         self.kappa = kappa
         self.lipschitz = lipschitz
         self.mu_loss = mu_loss
         self.scale = scale
+        self.buffer_size = buffer_size
         self.sampling = sampling
         if mode not in MODES:
             raise InputError(f"mode is {mode!r}. Choose one of {', '.join(MODES)}.")
+        if variant is not None and variant not in VARIANTS:
+            raise InputError(f"variant is {variant!r}. Choose one of {', '.join(VARIANTS)}.")
         for name, value in (("rho", rho), ("lipschitz", lipschitz), ("scale", scale)):
             if value is not None and not (math.isfinite(value) and value > 0):
                 raise InputError(f"{name} is {value}. It must be a positive number, or None to have it chosen.")
         for name, value in (("kappa", kappa), ("mu_loss", mu_loss)):
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise InputError(f"{name} is {value}. It must be a number of at least 0.")
+        if buffer_size is not None and (buffer_size < 0 or int(buffer_size) != buffer_size):
+            raise InputError(f"buffer_size is {buffer_size}. It must be a whole number of at least 0.")
+
+    @property
+    def _rule(self) -> str:
+        """The mode, given what else is given."""
+        fixed = self.kappa is not None or self.lipschitz is not None
+        return "tight" if self.mode == "default" and fixed else self.mode
+
+    @property
+    def _two_samples(self) -> bool:
+        return self.variant == "two-sample" or (self.variant is None and self._rule != "default")
+
+    @property
+    def batches_per_step(self) -> int:
+        return 2 if self._two_samples else 1
+
+    @property
+    def buffer_rows(self) -> int:
+        if self.buffer_size is not None:
+            return int(self.buffer_size)
+        return BUFFER if self._rule == "default" else 0
+
+    def sampler(self, problem: Problem, state: State) -> Sampler:
+        order = "shuffled" if self._rule == "default" and self.sampling == "auto" else self.sampling
+        return make_sampler(order, problem.block.labels.size, state.batch_size, state.seed, problem.on_disk)
 
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)
+
+    def default_batch(self, problem: Problem) -> int:
+        """As many rows as keep a step's work on vectors in proportion; told from d and F alone, not from the rows."""
+        if self._rule != "default":
+            return 1
+        d, outputs = problem.n_coordinates, problem.F.n_outputs
+        read = 0.0 if problem.block.rows.indptr.size else 6.0 * d  # a dense row costs as much as a few vectors
+        work = 11.0 * d + 22.0 * outputs - read
+        batch = int(min(max(1.0, math.sqrt(work) / _WORK_PER_ROW), _LARGEST_BATCH))
+        return batch if problem.n_samples is None else min(batch, problem.n_samples)
+
+    # ------------------------------------------------------------------------------------- steps that adapt
+
+    def _adapts(self, problem: Problem) -> bool:
+        """Whether there are gradients to adapt the steps to."""
+        return self._rule == "default" and problem.loss.curvature > 0.0
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        if not self._adapts(problem):
+            return super().start(problem, batch_size, x0)
+        return {}, self.vectors(problem, batch_size, x0)
+
+    def vectors(self, problem: Problem, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
+        vectors = super().vectors(problem, batch_size, x0)
+        if self._adapts(problem):
+            learned = np.zeros(adaptive.LEARNED)
+            learned[adaptive.BRAKE], learned[adaptive.BIAS] = 1.0, problem.bias
+            vectors |= {"start": x0.copy(), "learned": learned}
+            vectors |= {name: np.zeros_like(x0) for name in ("gradient", "gradient_average")}
+        return vectors
+
+    def advance(
+        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+    ) -> None:
+        v = state.vectors
+        if not self._adapts(problem):
+            super().advance(problem, terms, state, block, order, steps)
+            return
+        adaptive.adaptive_extragradient(
+            block,
+            order,
+            order.size // (self.batches_per_step * steps),
+            state.steps,
+            steps,
+            self._course(problem),
+            terms,
+            problem.loss.value_term,
+            v["learned"],
+            v["x"],
+            v["y"],
+            v["start"],
+            v["x_average"],
+            v["z_average"],
+            v["y_average"],
+            v["gradient_average"],
+            v["x_bar"],
+            v["y_bar"],
+            v["gradient"],
+            v["ahead"],
+            v["back"],
+            v["Fx"],
+            v["Fx_bar"],
+        )
+
+    def _course(self, problem: Problem) -> adaptive.Course:
+        slope, shift = self._steepest(problem)
+        return adaptive.Course(
+            problem.loss.curvature,
+            problem.loss.bounded_slope,
+            float(self.scale),
+            float(self.rho or 0.0),
+            problem.F.squared_norm,
+            slope,
+            shift,
+            self._forgetting,
+            self._two_samples,
+        )
+
+    def _steepest(self, problem: Problem) -> tuple[float, float]:
+        """Slope and shift of the bound 1 / (slope (k + shift)) on the steps; none where only convexity is known."""
+        return 0.0, 1.0
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        found = super().solution(problem, state)
+        if "learned" not in state.vectors:
+            return found
+        x, x_last = (self._outside(problem, state, point) for point in (found.x, found.x_last))
+        return found._replace(x=x, x_last=x_last)
+
+    def polish(self, problem: Problem, state: State, rows: Block | None) -> None:
+        """Show a point that is sparse and fused where the penalties make it so, and no worse than the start."""
+        v = state.vectors
+        if "learned" not in v or v["learned"][adaptive.COUNT] == 0.0:
+            return
+        learned = v["learned"]
+        square = np.exp(learned[adaptive.LOG_WEIGHT]) * (
+            np.exp(learned[adaptive.LOG_SQUARE]) + learned[adaptive.BIAS] ** 2
+        )
+        loss = None
+        if rows is not None:
+            block = rows._replace(rows=rows.rows._replace(bias=float(learned[adaptive.BIAS])))
+            loss = partial(problem.loss_value, block=block)
+        step = 1.0 / (problem.loss.curvature * float(square))
+        v["x_average"] = sharpened(problem, v["x_average"], v["gradient_average"], step, loss)
+        if loss is not None and loss(v["start"]) + problem.penalty_value(v["start"]) < (
+            loss(v["x_average"]) + problem.penalty_value(v["x_average"])
+        ):
+            v["x_average"] = v["start"].copy()
+        v["z_average"] = problem.F.forward(v["x_average"])
+
+    def fallback(self, problem: Problem, state: State) -> Solution | None:
+        """The start, so that no objective is reported above that."""
+        if "learned" not in state.vectors:
+            return None
+        start = self._outside(problem, state, state.vectors["start"])
+        return Solution(start, start.copy(), problem.F.forward(start), np.zeros(problem.F.n_outputs))
+
+    def _outside(self, problem: Problem, state: State, x: np.ndarray) -> np.ndarray:
+        """A copy of x in the problem's units: inside, the intercept's column has the size of the rows."""
+        outside = x.copy()
+        if problem.bias:
+            outside[-1] *= state.vectors["learned"][adaptive.BIAS] / problem.bias
+        return outside
+
+    def step_rule(self, state: State) -> StepRule:
+        if "learned" not in state.vectors:
+            return super().step_rule(state)
+        step = float(state.vectors["learned"][adaptive.STEP]) or 1.0
+        return StepRule(base=1.0 / step, stable=step)
+
+    # -------------------------------------------------------------------------------- steps of a fixed rule
 
     def _steps(self, problem: Problem, batch_size: int) -> tuple[StepRule, float]:
         L = self._lipschitz(problem, batch_size)
@@ -98,7 +294,7 @@ class SPDPEG(Extragradient):
         regime = self._regime(problem, batch_size)
         if base == 0.0 and not any(regime.values()):
             base = 1.0  # nothing to descend on: r1 alone, whose prox takes any step
-        cut = limit if self.mode == "default" else math.inf
+        cut = math.inf if self.mode == "paper" else limit
         return StepRule(base=base, scale=self.scale, limit=cut, stable=limit, **regime), rho
 
     def _lipschitz(self, problem: Problem, batch_size: int) -> float:
@@ -143,7 +339,7 @@ class SPDPEG(Extragradient):
     def _modulus(self, problem: Problem) -> float:
         """Effective strong convexity: in r1 it counts twice in the analysis, in l once; the paper has one mu."""
         in_r1 = problem.strong_convexity
-        mu = self.mu_loss + (in_r1 if self.mode == "paper" else 2.0 * in_r1)
+        mu = self.mu_loss + (2.0 * in_r1 if self._rule == "tight" else in_r1)
         if mu <= 0.0:
             raise UnsupportedError(
                 f"{self.about.name} needs strong convexity and neither r1 nor mu_loss brings any. "
@@ -155,7 +351,8 @@ class SPDPEG(Extragradient):
 class SPDPEGSC1(SPDPEG):
     """SPDPEG for strongly convex problems: c_k = 2 / (mu (k+1) + 2 L~), uniform average, O(log(t)/t).
 
-    mu is mu_loss plus twice the modulus of r1 ("paper": plus once).
+    mu is mu_loss plus the modulus of r1 (in the mode "tight" plus twice that). In the default mode 2 / (mu (k+1))
+    bounds the steps, and iterate k weighs like k.
     """
 
     about = replace(
@@ -171,6 +368,8 @@ class SPDPEGSC1(SPDPEG):
         example="loss=losses.Logistic(), r1=penalties.L2Squared(1e-2)",
     )
 
+    _forgetting = 1.0
+
     def check(self, problem: Problem) -> None:
         super().check(problem)
         self._modulus(problem)
@@ -180,12 +379,19 @@ class SPDPEGSC1(SPDPEG):
     def _printed_mu(self, problem: Problem) -> float:
         return self.mu_loss + problem.strong_convexity
 
+    def _steepest(self, problem: Problem) -> tuple[float, float]:
+        regime = self._regime(problem, 1)
+        return regime["slope"], regime["shift"]
+
     def _regime(self, problem: Problem, batch_size: int) -> dict[str, float]:
         return {"slope": self._modulus(problem) / 2.0, "shift": 1.0}
 
 
 class SPDPEGSC2(SPDPEGSC1):
-    """SPDPEG for strongly convex problems: c_k = 4 / (mu (k+2) + 4 L~), later iterates weigh more, O(1/t)."""
+    """SPDPEG for strongly convex problems: c_k = 4 / (mu (k+2) + 4 L~), later iterates weigh more, O(1/t).
+
+    In the default mode 4 / (mu (k+2)) bounds the steps, and iterate k weighs like k^3.
+    """
 
     about = replace(
         SPDPEGSC1.about,
@@ -196,6 +402,8 @@ class SPDPEGSC2(SPDPEGSC1):
             "those of spdpeg-sc1, and bounded dual iterates; in expectation, for the weighted average (Theorem 3)"
         ),
     )
+
+    _forgetting = 3.0
 
     def _thetas(self, k: np.ndarray) -> np.ndarray:
         return averaging.increasing(k)

@@ -88,6 +88,7 @@ class Model(Protocol):
     warm_start: bool
     random_state: Any
     verbose: bool
+    buffer_size: int
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> Data:
         """Check the input, encode the labels, drop rows of weight 0."""

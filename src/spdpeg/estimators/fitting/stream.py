@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from ...data import Stream
 from ...engine import solve
@@ -12,12 +13,11 @@ from ...result import uninterrupted
 from ...state import State
 from .flow import Data, Model, Solution, Start, Terms, starts_of, store, terms_of
 
-_ROWS_PER_STEP = 2
-"""SPDPEG takes two gradients a step, each from a row of its own."""
+_SEEDS = 2**31
 
 
 def learn(model: Model, data: Data) -> None:
-    """Take a step of SPDPEG for each pair of rows, for each target, and keep where that leads.
+    """Go on with SPDPEG on a chunk, for each target, and keep where that leads.
 
     Parameters
     ----------
@@ -29,48 +29,40 @@ def learn(model: Model, data: Data) -> None:
     terms = terms_of(model, data, getattr(model, "F_", None))
     learners: list[Learner] = getattr(model, "_learners", [])
     if not learners:
-        learners = [Learner(start, model._intercept) for start in starts_of(model, data, True)]
-    together = zip(learners, data.targets, strict=True)
-    store(
-        model, terms, [learner.learn(data.X, target, data.weights, terms) for learner, target in together], 1, learners
-    )
+        seed = int(check_random_state(model.random_state).randint(_SEEDS))
+        learners = [Learner(start, model._intercept, seed) for start in starts_of(model, data, True)]
+    solutions = [
+        learner.learn(data.X, target, data.weights, terms, model.buffer_size)
+        for learner, target in zip(learners, data.targets, strict=True)
+    ]
+    store(model, terms, solutions, 1, learners)
 
 
 @dataclass
 class Learner:
-    """SPDPEG on rows that arrive in chunks: ends where one run over all of them would, and keeps none of them.
+    """SPDPEG on rows that arrive in chunks: ends where one run over all of them would.
 
     Attributes
     ----------
     start : Start
-    intercept : bool or float
-        Whether there is one; after the first chunk, the value of the constant column that stands for it.
+    intercept : bool
+    seed : int
+        Of the order in which rows leave the buffer.
     state : State or None
-    waiting : tuple or None
-        The last row, as long as it has no partner to make a step with.
+        Holds the rows in the buffer, too.
     """
 
     start: Start
-    intercept: bool | float
+    intercept: bool
+    seed: int
     state: State | None = None
-    waiting: tuple[Any, np.ndarray, np.ndarray | None] | None = None
 
-    def learn(self, X: Any, labels: np.ndarray, weights: np.ndarray | None, terms: Terms) -> Solution:
-        """Take the steps that this chunk allows."""
-        chunk = (X, labels, weights)
-        chunks = [chunk] if self.waiting is None else [self.waiting, chunk]
-        rows = sum(len(part[1]) for part in chunks)
-        self.waiting = None
-        if rows % _ROWS_PER_STEP:
-            # A copy, so that the chunk itself can go.
-            self.waiting = (X[-1:].copy(), labels[-1:].copy(), None if weights is None else weights[-1:].copy())
-        stream = Stream(chunks, classes=(-1.0, 1.0) if terms.loss.binary else None)
-        problem = Problem(stream, **terms._asdict(), intercept=self.intercept)
-        resumed = {"state": self.state} if self.state is not None else self.start.arguments(problem)
-        if rows < _ROWS_PER_STEP:
-            return Solution(problem, solve(problem, "spdpeg", max_iterations=0, **resumed))
-        result = uninterrupted(solve(problem, "spdpeg", max_passes=1, **resumed))
+    def learn(self, X: Any, labels: np.ndarray, weights: np.ndarray | None, terms: Terms, buffer_size: int) -> Solution:
+        """Take the steps that this chunk allows; the solution counts the rows in the buffer as well."""
+        stream = Stream([(X, labels, weights)], classes=(-1.0, 1.0) if terms.loss.binary else None)
+        # The method finds the size of the intercept's column by itself; here 1.0 is only its unit.
+        problem = Problem(stream, **terms._asdict(), intercept=1.0 if self.intercept else False)
+        begun = {"state": self.state} if self.state is not None else self.start.arguments(problem)
+        result = uninterrupted(solve(problem, "spdpeg", max_passes=1, seed=self.seed, buffer_size=buffer_size, **begun))
         self.state = result.state
-        if self.intercept is True:
-            self.intercept = problem.bias
         return Solution(problem, result)

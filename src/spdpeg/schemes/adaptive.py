@@ -1,0 +1,285 @@
+"""The extragradient step that finds its own length, compiled: distance over weighted gradients.
+
+Khaled, Mishchenko, Jin: DoWG unleashed (2023), after Ivgi, Hinder, Carmon: DoG is SGD's best friend (2023), brought to
+the primal-dual proximal step. docs/spdpeg.md says what was added, and docs/theory.md what is proved of it.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..data import Block
+from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
+from ..kernels.rows import Rows, add_row, row_dot, row_square, weight_of
+from ..kernels.terms import Terms
+from .primal_dual import blend, expect
+
+RADIUS, WEIGHT, COUNT, SEEN, LOG_SQUARE, LOG_WEIGHT, SLOPE, LOSS, LOSS_AT_ZERO, JUDGED, BRAKE, BIAS, STEP = range(13)
+SURPRISED = 13
+"""Places in the vector of what the method learns about its course:
+
+largest distance from the start; sum of squared distance times squared gradient; steps since the start; rows measured;
+means of log |a_i|^2 and of log w_i; mean slope of the loss at 0; recent losses at x and at 0, and how many of them
+since the start; factor that shrinks with each new start; entry of the intercept's column; last step; share of recent
+rows that were far larger than expected, less that of those far smaller.
+"""
+LEARNED = 14
+
+_FORGETTING = 3.0
+"""Means of row sizes weigh row i like i^3: first chunks of another size are soon forgotten."""
+
+_OUTLYING = 25.0
+"""A row whose square is this many times the typical one is shrunk to that size, and not judged by its loss."""
+_SURPRISE = 6.0
+"""No row's logarithm counts as further than this from the mean: single rows hardly change it, many do."""
+
+_RECENT = 32.0
+"""Rows that the recent losses are averaged over."""
+_LARGEST_LOSS = 64.0
+"""No row counts as more than this many times the loss at 0, and"""
+_TOO_LARGE = 4.0
+"""recent losses this many times those at 0 mean that the start was wrong: the method begins anew at 0."""
+
+_EASING = 1.0 + 1.0 / 256.0
+"""The brake is let go by this factor a step."""
+
+_BEYOND = 64.0
+"""Steps may be this many times 1 / (curvature * typical square) where slopes are bounded: there curvature fades."""
+
+_COUPLING = 0.25
+"""c rho |F|^2, unless rho is given."""
+
+
+class Course(NamedTuple):
+    """What does not change: of the loss, of F, and of the regime. A `rho` of 0 is chosen with each step."""
+
+    curvature: float
+    bounded_slope: bool
+    scale: float
+    rho: float
+    square: float
+    """|F|^2."""
+    slope: float
+    shift: float
+    """The step is at most 1 / (slope (k + shift))."""
+    forgetting: float
+    """Iterate k weighs like k^forgetting in the averages."""
+    two_samples: bool
+
+
+@inner
+def toward(mean: float, value: float, count: float, first: bool) -> float:
+    """The mean of `count` logarithms, the last of which is new; weights grow like the cube of their number."""
+    if first:
+        return value
+    change = min(max(value - mean, -_SURPRISE), _SURPRISE)
+    return mean + (1.0 + _FORGETTING) / (count + _FORGETTING) * change
+
+
+@inner
+def measure(block: Block, rows: Rows, order: np.ndarray, derivative: Term, learned: np.ndarray) -> None:
+    """Learn the size of rows and slopes."""
+    for k in range(order.size):
+        i = order[k]
+        weight = weight_of(block.weights, i)
+        square = row_square(rows, i) - rows.bias * rows.bias
+        if weight > 0.0 and square > 0.0:
+            learned[SEEN] += 1.0
+            first = learned[SEEN] == 1.0
+            surprise = 0.0 if first else math.log(square) - learned[LOG_SQUARE]
+            sign = 1.0 if surprise > _SURPRISE else -1.0 if surprise < -_SURPRISE else 0.0
+            learned[SURPRISED] += (sign - learned[SURPRISED]) / _RECENT
+            if abs(learned[SURPRISED]) > 0.5:
+                # Most rows have another size now: forget the old one, and the averages that belong to it.
+                learned[SEEN] = min(learned[SEEN], 0.25 * _RECENT)
+                learned[SURPRISED] = learned[WEIGHT] = learned[COUNT] = 0.0
+            learned[LOG_SQUARE] = toward(learned[LOG_SQUARE], math.log(square), learned[SEEN], first)
+            learned[LOG_WEIGHT] = toward(learned[LOG_WEIGHT], math.log(weight), learned[SEEN], first)
+            size = math.sqrt(weight) * abs(call_scalar(derivative, 0.0, block.labels[i]))
+            learned[SLOPE] += (1.0 + _FORGETTING) / (learned[SEEN] + _FORGETTING) * (size - learned[SLOPE])
+
+
+@inner
+def shrinkage(block: Block, rows: Rows, i: int, learned: np.ndarray) -> float:
+    """Factor by which the gradient of row i is shrunk: 1 unless the row is far larger than most."""
+    typical = _OUTLYING * math.exp(learned[LOG_SQUARE] + learned[LOG_WEIGHT])
+    square = weight_of(block.weights, i) * (row_square(rows, i) - rows.bias * rows.bias)
+    return math.sqrt(typical / square) if square > typical else 1.0
+
+
+@inner
+def descent(
+    block: Block,
+    rows: Rows,
+    order: np.ndarray,
+    value: Term,
+    derivative: Term,
+    learned: np.ndarray,
+    at: np.ndarray,
+    gradient: np.ndarray,
+) -> float:
+    """Fill the mean gradient of the rows in `order` at the point `at`; returns their mean square."""
+    gradient[:] = 0.0
+    squares = 0.0
+    for k in range(order.size):
+        i = order[k]
+        weight, label = weight_of(block.weights, i), block.labels[i]
+        margin = row_dot(rows, i, at)
+        factor = shrinkage(block, rows, i, learned)
+        squares += weight * factor * row_square(rows, i)
+        add_row(rows, i, factor * weight * call_scalar(derivative, margin, label) / order.size, gradient)
+        if factor < 1.0:
+            continue
+        zero = weight * call_scalar(value, 0.0, label)
+        here = min(weight * call_scalar(value, margin, label), _LARGEST_LOSS * zero)
+        learned[JUDGED] += 1.0
+        share = 1.0 / min(learned[JUDGED], _RECENT)
+        learned[LOSS] += share * (here - learned[LOSS])
+        learned[LOSS_AT_ZERO] += share * (zero - learned[LOSS_AT_ZERO])
+    return squares / order.size
+
+
+@inner
+def step_length(
+    course: Course, learned: np.ndarray, squares: float, iteration: float, distance: float, gradient: float
+) -> float:
+    """The step, from squared distance to the start, squared gradient and mean square of the batch."""
+    if learned[SEEN] == 0.0:
+        return 1.0  # only empty rows so far: nothing but proxes, which take any step
+    largest = math.exp(learned[LOG_WEIGHT]) * (math.exp(learned[LOG_SQUARE]) + learned[BIAS] * learned[BIAS])
+    least = learned[SLOPE] / (course.curvature * math.sqrt(largest))
+    learned[RADIUS] = max(learned[RADIUS], math.sqrt(distance), least)
+    learned[WEIGHT] += learned[RADIUS] * learned[RADIUS] * gradient
+    limit = _BEYOND / (course.curvature * largest)
+    if not course.bounded_slope:
+        limit = 1.0 / (course.curvature * max(largest, squares))
+    if course.slope > 0.0:
+        limit = min(limit, 1.0 / (course.slope * (iteration + course.shift)))
+    if course.rho > 0.0 and course.square > 0.0:
+        limit = min(limit, _COUPLING / (course.rho * course.square))
+    if learned[WEIGHT] == 0.0:
+        return limit
+    return min(course.scale * learned[BRAKE] * learned[RADIUS] ** 2 / math.sqrt(learned[WEIGHT]), limit)
+
+
+@inner
+def follow_size(
+    learned: np.ndarray, x: np.ndarray, start: np.ndarray, x_average: np.ndarray, gradient_average: np.ndarray
+) -> None:
+    """Keep the intercept's column about as long as the rows: another unit for the last coordinate, same predictions."""
+    square = math.exp(learned[LOG_SQUARE])
+    now = learned[BIAS] * learned[BIAS]
+    if learned[SEEN] == 0.0 or 0.25 * now < square < 4.0 * now:
+        return
+    factor = learned[BIAS] / math.sqrt(square)
+    learned[BIAS] = math.sqrt(square)
+    for vector in (x, start, x_average):
+        vector[-1] *= factor
+    gradient_average[-1] /= factor
+
+
+@kernel
+def adaptive_extragradient(
+    block: Block,
+    order: np.ndarray,
+    batch: int,
+    first: int,
+    steps: int,
+    course: Course,
+    terms: Terms,
+    value: Term,
+    learned: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray,
+    start: np.ndarray,
+    x_average: np.ndarray,
+    z_average: np.ndarray,
+    y_average: np.ndarray,
+    gradient_average: np.ndarray,
+    x_bar: np.ndarray,
+    y_bar: np.ndarray,
+    gradient: np.ndarray,
+    ahead: np.ndarray,
+    back: np.ndarray,
+    Fx: np.ndarray,
+    Fx_bar: np.ndarray,
+) -> None:
+    """Iterations first, ..., first + steps - 1 of SPDPEG with steps of their own length.
+
+    y_bar = prox_{rho r2*}(y + rho F x)
+    x_bar = prox_{c r1}(x - c (g + F^T y))
+    x    <- prox_{c r1}(x - c (g + F^T y_bar)),  or with g at x_bar from rows of its own if there are two samples
+    y    <- y_bar + rho (F x_bar - F x)
+    averages of x_bar, of z = F x + (y - y_bar) / rho, of y_bar and of g, the later the heavier
+    """
+    per_step = 2 * batch if course.two_samples else batch
+    for k in range(steps):
+        rows_here = order[k * per_step : k * per_step + batch]
+        expect(block, order, (k + 1) * per_step, (k + 2) * per_step)
+        given = block.rows
+        rows = Rows(given.values, given.indices, given.indptr, given.width, learned[BIAS])
+        measure(block, rows, rows_here, terms.derivative, learned)
+        if given.bias != 0.0:
+            follow_size(learned, x, start, x_average, gradient_average)
+            rows = Rows(given.values, given.indices, given.indptr, given.width, learned[BIAS])
+        squares = descent(block, rows, rows_here, value, terms.derivative, learned, x, gradient)
+        if learned[JUDGED] >= _RECENT and learned[LOSS] > _TOO_LARGE * learned[LOSS_AT_ZERO]:
+            # Everything learned so far belongs to rows of another size: begin anew, more carefully.
+            ahead[:] = 0.0
+            y[:] = 0.0
+            call_prox(terms.prox1, ahead, 1.0, x)
+            call_linear(terms.forward, x, z_average)
+            for j in range(x.size):
+                start[j] = x[j]
+                x_average[j] = x[j]
+                gradient_average[j] = 0.0
+            y_average[:] = 0.0
+            learned[RADIUS] = learned[WEIGHT] = learned[COUNT] = 0.0
+            learned[LOSS] = learned[LOSS_AT_ZERO] = learned[JUDGED] = 0.0
+            learned[SEEN] = min(learned[SEEN], _RECENT)
+            learned[BRAKE] *= 0.5
+            continue
+
+        distance, length = 0.0, 0.0
+        for j in range(x.size):
+            distance += (x[j] - start[j]) ** 2
+        for j in range(x.size):
+            length += gradient[j] ** 2
+        learned[BRAKE] = min(1.0, _EASING * learned[BRAKE])
+        c = step_length(course, learned, squares, float(first + k), distance, length)
+        learned[STEP] = c
+        rho = course.rho
+        if rho == 0.0:
+            rho = _COUPLING / (c * course.square) if course.square > 0.0 else 1.0
+
+        call_linear(terms.forward, x, Fx)
+        for i in range(y.size):
+            Fx_bar[i] = y[i] + rho * Fx[i]
+        call_prox(terms.dual_prox2, Fx_bar, rho, y_bar)
+
+        call_linear(terms.adjoint, y, back)
+        for j in range(x.size):
+            ahead[j] = x[j] - c * (gradient[j] + back[j])
+        call_prox(terms.prox1, ahead, c, x_bar)
+
+        if course.two_samples:
+            second = order[k * per_step + batch : (k + 1) * per_step]
+            descent(block, rows, second, value, terms.derivative, learned, x_bar, gradient)
+        call_linear(terms.adjoint, y_bar, back)
+        for j in range(x.size):
+            ahead[j] = x[j] - c * (gradient[j] + back[j])
+        call_prox(terms.prox1, ahead, c, x)
+
+        learned[COUNT] += 1.0
+        theta = (1.0 + course.forgetting) / (learned[COUNT] + course.forgetting)
+        inverse_rho = 1.0 / rho
+        for i in range(y.size):
+            here = Fx[i] + (y[i] - y_bar[i]) * inverse_rho
+            z_average[i] = here if theta == 1.0 else z_average[i] + theta * (here - z_average[i])
+        call_linear(terms.forward, x_bar, Fx_bar)
+        for i in range(y.size):
+            y[i] = y_bar[i] + rho * (Fx_bar[i] - Fx[i])
+        blend(theta, y_bar, y_average)
+        blend(theta, x_bar, x_average)
+        blend(theta, gradient, gradient_average)

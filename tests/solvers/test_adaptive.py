@@ -1,0 +1,180 @@
+"""The default mode of SPDPEG: follows its slow twin, and finds steps on rows of any size, order and cut."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import spdpeg
+from spdpeg import losses, operators, penalties
+from spdpeg.data import Stream
+from spdpeg.errors import InputError, OrderWarning
+from spdpeg.solvers import sampling
+from support import catalogue
+from support.adaptive_twin import AdaptiveTwin
+
+STEPS = 45
+
+
+@pytest.mark.parametrize("batch", [1, 7])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", ["Logistic", "Squared", "Huber", "SmoothedHinge"])
+@pytest.mark.parametrize(
+    ("r1", "r2", "operator"),
+    [("L1", "L1", "FirstDifference"), ("L2Squared", "L1", "GraphDifference"), ("L1", "L2Squared", "DenseMatrix")],
+)
+def test_kernel_follows_twin(r1: str, r2: str, operator: str, loss: str, weighted: bool, batch: int) -> None:
+    instance = catalogue.instance(loss, r1, r2, operator, weighted)
+    problem = instance.problem()
+    order = sampling.make("shuffled", catalogue.N, batch, 3, False).draw(0, STEPS).reshape(-1, batch)
+    expected = AdaptiveTwin(instance, problem.F.squared_norm, 3.0).run(list(order))
+    result = spdpeg.solve(problem, "spdpeg", batch_size=batch, max_iterations=STEPS, max_passes=None, seed=3)
+    for name, value in expected.items():
+        scale = np.max(np.abs(value), initial=1e-3)
+        np.testing.assert_allclose(getattr(result, name), value, rtol=0, atol=1e-9 * scale, err_msg=name)
+
+
+@pytest.mark.parametrize(("regime", "divisor", "shift", "forgetting"), [("sc1", 2, 1.0, 1.0), ("sc2", 4, 2.0, 3.0)])
+def test_strong_convexity_bounds_the_steps(regime: str, divisor: int, shift: float, forgetting: float) -> None:
+    instance = catalogue.instance(r1="L2Squared")
+    problem, mu = instance.problem(), 0.3
+    slope = (mu + instance.r1.strong_convexity) / divisor
+    order = sampling.make("shuffled", catalogue.N, 1, 3, False).draw(0, STEPS).reshape(-1, 1)
+    expected = AdaptiveTwin(instance, problem.F.squared_norm, forgetting, slope, shift).run(list(order))
+    result = spdpeg.solve(problem, f"spdpeg-{regime}", mu_loss=mu, max_iterations=STEPS, batch_size=1, seed=3)
+    np.testing.assert_allclose(result.x, expected["x"], atol=1e-9)
+    np.testing.assert_allclose(result.x_last, expected["x_last"], atol=1e-9)
+
+
+def data(rows: int = 1400) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, 10))
+    return X, np.sign(X @ np.repeat([1.0, 0.0], 5) + 0.5 * rng.standard_normal(rows))
+
+
+def cut(X: Any, y: np.ndarray, size: int) -> list[tuple[Any, np.ndarray]]:
+    return [(X[k : k + size], y[k : k + size]) for k in range(0, len(y), size)]
+
+
+def streamed(chunks: Any, **options: Any) -> spdpeg.Result:
+    problem = spdpeg.Problem(
+        Stream(chunks, classes=(-1.0, 1.0)),
+        loss=losses.Logistic(),
+        r1=penalties.L1(1e-3),
+        r2=penalties.L1(1e-3),
+        F=operators.FirstDifference(),
+        intercept=1.0,
+    )
+    return spdpeg.solve(problem, "spdpeg", max_passes=1, **options)
+
+
+def accuracy(x: np.ndarray, X: np.ndarray, y: np.ndarray) -> float:
+    return float(np.mean(np.sign(X @ x[:-1] + x[-1]) == y))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("size", [1, 3, 64, 700])
+def test_the_cut_into_chunks_changes_nothing(size: int, sparse: bool) -> None:
+    X, y = data()
+    rows = sp.csr_array(X) if sparse else X
+    whole, other = streamed(cut(rows, y, 1400)), streamed(cut(rows, y, size))
+    np.testing.assert_array_equal(whole.x, other.x)
+    assert whole.state.rows == other.state.rows == 1400
+    assert accuracy(whole.x, X, y) > 0.92
+
+
+@pytest.mark.parametrize("buffer_size", [0, 17, 256])
+@pytest.mark.parametrize("at", [1, 300, 701])
+def test_a_resumed_stream_drops_no_row(at: int, buffer_size: int) -> None:
+    X, y = data()
+    whole = streamed([(X, y)], buffer_size=buffer_size)
+    first = streamed([(X[:at], y[:at])], buffer_size=buffer_size)
+    second = streamed([(X[at:], y[at:])], buffer_size=buffer_size, state=first.state)
+    np.testing.assert_array_equal(whole.x, second.x)
+    assert second.state.rows == 1400
+
+
+def test_a_producer_may_fill_the_same_arrays_again() -> None:
+    X, y = data(1402)
+
+    def producer(copies: bool) -> Any:
+        rows, labels = np.empty((7, 10)), np.empty(7)
+        for k in range(0, 1396, 7):
+            rows[:], labels[:] = X[k : k + 7], y[k : k + 7]
+            yield (rows.copy(), labels.copy()) if copies else (rows, labels)
+
+    np.testing.assert_array_equal(streamed(producer(True)).x, streamed(producer(False)).x)
+    paper = [streamed(producer(copies), mode="paper").x for copies in (True, False)]
+    np.testing.assert_array_equal(*paper)
+
+
+@pytest.mark.parametrize("rows", [1, 100, 500])
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_first_rows_of_another_size(factor: float, rows: int) -> None:
+    X, y = data()
+    odd = X.copy()
+    odd[:rows] *= factor
+    x = streamed(cut(odd, y, 100)).x
+    assert accuracy(x, X[rows:], y[rows:]) > 0.9
+
+
+@pytest.mark.parametrize("place", [0, 700, 1399])
+def test_one_huge_row(place: int) -> None:
+    X, y = data()
+    odd = X.copy()
+    odd[place] *= 1e12
+    assert accuracy(streamed(cut(odd, y, 100)).x, X, y) > 0.9
+
+
+@pytest.mark.parametrize("run", [1, 20, 100])
+def test_classes_that_alternate_in_runs(run: int) -> None:
+    X, y = data(2400)
+    sides = [np.flatnonzero(y == side)[:1000].reshape(-1, run) for side in (-1.0, 1.0)]
+    order = np.hstack(sides).reshape(-1)
+    assert accuracy(streamed(cut(X[order], y[order], 100)).x, X, y) > 0.9
+
+
+def test_longer_runs_than_the_buffer_are_noticed() -> None:
+    X, y = data()
+    order = np.argsort(y, kind="stable")
+    with pytest.warns(OrderWarning, match=r"run of \d+ rows of one class, longer than the shuffle buffer of 256"):
+        streamed(cut(X[order], y[order], 100))
+    streamed(cut(X[order], y[order], 100), buffer_size=1400)
+
+
+def test_rare_classes_are_no_runs() -> None:
+    X, _ = data(3000)
+    rare = np.where(np.arange(3000) % 500 == 77, 1.0, -1.0)
+    streamed(cut(X, rare, 100))
+
+
+def test_a_bad_row_is_named_by_its_chunk() -> None:
+    X, y = data()
+    X[1530 % 1400, 3] = np.nan
+    with pytest.raises(InputError, match=r"Chunk 2 of the stream has a NaN .* in row 30"):
+        streamed(cut(X, y, 100))
+
+
+def test_labels_of_any_unit() -> None:
+    X, _ = data()
+    target = X @ np.repeat([2.0, 0.0], 5)
+    found = [
+        spdpeg.solve(
+            spdpeg.Problem(X, unit * target, loss=losses.Squared(), r1=penalties.L1(unit * 1e-3)),
+            "spdpeg",
+            max_passes=3,
+        ).x
+        / unit
+        for unit in (1.0, 1e4, 1e-4)
+    ]
+    np.testing.assert_allclose(found[0], np.repeat([2.0, 0.0], 5), atol=0.02)
+    np.testing.assert_allclose(found[1], found[0], atol=1e-8)
+    np.testing.assert_allclose(found[2], found[0], atol=1e-8)
+
+
+@pytest.mark.parametrize(("name", "value"), [("variant", "three-sample"), ("buffer_size", -1), ("buffer_size", 1.5)])
+def test_refusals(name: str, value: Any) -> None:
+    X, y = data(10)
+    with pytest.raises(InputError, match=f"{name} is "):
+        spdpeg.solve(spdpeg.Problem(X, y, loss=losses.Logistic()), "spdpeg", **{name: value})
