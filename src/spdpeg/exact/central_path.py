@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.jit import inner, shared
+from ..kernels.jit import shared
 
 ALMOST = 0.995
 """Part of the way to the border that a step may go."""
@@ -180,7 +180,7 @@ def measure(terms: Terms, point: Point, work: Work) -> tuple[float, float]:
     return gap, cost
 
 
-@inner
+@shared
 def _scale_group(terms: Terms, point: Point, work: Work, g: int) -> float:
     """The Nesterov-Todd scaling of a group; returns the product of its two points."""
     first, last = terms.starts[g], terms.starts[g + 1]
@@ -231,7 +231,7 @@ def aim(terms: Terms, point: Point, work: Work, target: float, second: float) ->
         _aim_group(terms, work, g, target, second)
 
 
-@inner
+@shared
 def _aim_group(terms: Terms, work: Work, g: int, target: float, second: float) -> None:
     first, last = terms.starts[g], terms.starts[g + 1]
     bar_head, low_head = work.bar_head[g], work.low_head[g]
@@ -326,7 +326,7 @@ def complete(terms: Terms, point: Point, work: Work) -> float:
     return room
 
 
-@inner
+@shared
 def _cone_room(head: float, body: np.ndarray, dhead: float, dbody: np.ndarray, first: int, last: int) -> float:
     """How far |body + a dbody| <= head + a dhead."""
     square = moved = cross = 0.0

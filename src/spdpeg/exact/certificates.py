@@ -13,13 +13,33 @@ _SHARP = 1e-7
 """How small a residual must be beside what it proves."""
 
 
-def find(model: "Model", w: np.ndarray, y: np.ndarray) -> tuple[Literal["infeasible", "unbounded"], np.ndarray] | None:
-    """What the last iterates prove, if anything."""
+def find(
+    model: "Model", w: np.ndarray, y: np.ndarray, solved: bool
+) -> tuple[Literal["infeasible", "unbounded"], np.ndarray] | None:
+    """What the last iterates prove, if anything; where a solution was found, only constraints without entries count."""
+    wrong = _impossible(model)
+    if wrong is not None or solved:
+        return None if wrong is None else ("infeasible", wrong)
     multipliers = _infeasible(model, y)
     if multipliers is not None:
         return "infeasible", multipliers
     direction = _unbounded(model, w)
     return None if direction is None else ("unbounded", direction)
+
+
+def _impossible(model: "Model") -> np.ndarray | None:
+    """A constraint without entries, 0 <= t or 0 = t, that is wrong whatever w is."""
+    form = model.form
+    empty = np.flatnonzero(np.diff(form.K.indptr)[: form.n_lines] == 0)
+    if not empty.size:
+        return None
+    offset = form.offset[empty]
+    wrong = empty[((offset < 0.0) & np.isinf(form.up[empty])) | ((offset > 0.0) & np.isinf(form.down[empty]))]
+    if not wrong.size:
+        return None
+    z = np.zeros(form.K.shape[0])
+    z[wrong[0]] = -np.sign(form.offset[wrong[0]])
+    return z
 
 
 def _infeasible(model: "Model", y: np.ndarray) -> np.ndarray | None:
@@ -30,13 +50,6 @@ def _infeasible(model: "Model", y: np.ndarray) -> np.ndarray | None:
     own = y[:lines]
     z[:lines] = np.where(own > 0.0, np.where(np.isinf(form.up), own, 0.0), np.where(np.isinf(form.down), own, 0.0))
     z[lines:] = np.where(np.repeat(np.isinf(form.weight), np.diff(form.starts)), y[lines:], 0.0)
-    # Constraints without entries: 0 <= t or 0 = t, wrong or right whatever w is.
-    empty = np.flatnonzero(np.diff(form.K.indptr)[:lines] == 0)
-    wrong = np.where(form.offset[empty] < 0.0, np.isinf(form.up[empty]), np.isinf(form.down[empty]))
-    wrong &= form.offset[empty] != 0.0
-    if wrong.any():
-        z[:] = 0.0
-        z[empty[wrong][0]] = -np.sign(form.offset[empty[wrong][0]])
     size = float(np.max(np.abs(z), initial=0.0))
     if not 0.0 < size < np.inf:
         return None

@@ -14,14 +14,21 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..penalties.conic import group_norms
-from .linear_algebra import Assembly, NotPositive, Pairs, dense_solver
+from .linear_algebra import Assembly, BandedSaddle, NotPositive, Pairs, Saddle, dense_solver
 from .quadratic import LowRank, Model, ModelSolution
 
 _SLACK = 1e-14
 """Relative rise of the objective that rounding may cause; with more a wrong face was once taken for the right one."""
-_MOST_STEPS = 12
+_VANISHED = 1e-13
+"""What may be left of a row that vanishes, relative to its terms."""
+_SOME, _LITTLE = 1e-3, 1e-8
+_MOST_STEPS, _MOST_IDLE = 12, 2
+_EXACT = 1e-15
+"""Relative residual that rounding does not let fall."""
 _EQUATION = 1e-8
 """What stands for the zero block of the equations, in units of unit rows."""
+_SMALL_EQUATION = 1e-13
+"""The same where the matrix is factored as it stands."""
 _SHIFTS = (1e-13, 1e-9)
 """Added to the unit diagonal; the second where the first does not make the matrix positive."""
 
@@ -37,6 +44,7 @@ def to_face(model: Model, solution: ModelSolution) -> np.ndarray | None:
         return None
     w = face.base + face.B @ v
     w[face.fixed] = face.base[face.fixed]
+    w += 0.0  # no negative zeros
     return w if _holds(model, solution, face, w) else None
 
 
@@ -101,21 +109,24 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
     smooth = _Smooth(model, solution, face)
     E = sp.csr_array(form.K[face.rows] @ B)
     H = _on_face(model, B)
-    diagonal = np.maximum(H.diagonal(), 0.0)
-    top = float(np.max(diagonal, initial=0.0))
-    scale = 1.0 / np.sqrt(np.where(diagonal > 1e-12 * top, diagonal, top or 1.0))
+    scale = _scale(H.diagonal(), E)
     w = face.base + B @ v
     multipliers = solution.y[face.rows].copy()
-    best, best_v = np.inf, None
+    forces = B.T @ (np.abs(model.right()) + np.abs(model.times(w)) + np.abs(form.K).T @ np.abs(solution.y))
+    forces = np.maximum(forces, _LITTLE * float(np.max(scale * forces, initial=0.0)) / scale)
+    best, best_v, idle, terms = np.inf, None, 0, _terms(model, solution.w)
     for _ in range(_MOST_STEPS):
         rows, sides, curvature, force = smooth.at(w)
         y_smooth = smooth.multipliers
         slope = B.T @ (pull - model.times(w) - force - form.K[face.rows].T @ multipliers)
         missed = np.concatenate([form.offset[face.rows] - form.K[face.rows] @ w, sides])
-        size = float(np.abs(scale * slope).max(initial=0.0)) + float(np.abs(missed).max(initial=0.0)) * top
-        if not size < 0.5 * best:
+        size = _relative(slope, forces)
+        size += _relative(missed, np.concatenate([terms[face.rows], np.ones(sides.size)]))
+        idle = 0 if size < 0.5 * best else idle + 1
+        if size < best:
+            best, best_v = size, v
+        if idle == _MOST_IDLE or best <= _EXACT:
             break
-        best, best_v = size, v
         equations = sp.csr_array(sp.vstack([E, rows])) if sides.size else E
         matrix = H if curvature is None else _plus(H, curvature)
         step = _step(matrix, equations, scale, slope, missed)
@@ -127,6 +138,27 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
         smooth.multipliers = y_smooth + dy[face.rows.size :]
         w = face.base + B @ v
     return best_v
+
+
+def _terms(model: Model, w: np.ndarray) -> np.ndarray:
+    """Of what size the terms of K w - t are; if w is 0, of what size they would be without penalties."""
+    diagonal = model.diagonal()
+    known = diagonal > 0.0
+    usual = float(np.max(np.abs(model.right()[known]) / diagonal[known], initial=0.0))
+    largest = max(float(np.max(np.abs(w), initial=0.0)), _SOME * usual)
+    return np.abs(model.form.K) @ np.full(w.size, largest) + np.abs(model.form.offset)
+
+
+def _relative(values: np.ndarray, sizes: np.ndarray) -> float:
+    return float(np.max(np.abs(values) / np.maximum(sizes, 1e-300), initial=0.0))
+
+
+def _scale(diagonal: np.ndarray, E: sp.csr_array) -> np.ndarray:
+    """Factors for unit diagonal; where H has nothing, for unit columns of the equations."""
+    columns = np.zeros(diagonal.size)
+    np.maximum.at(columns, E.indices, np.abs(E.data))
+    size = np.where(diagonal > 0.0, np.sqrt(np.maximum(diagonal, 0.0)), columns)
+    return 1.0 / np.where(size > 0.0, size, 1.0)
 
 
 def _plus(H: Any, curvature: sp.csr_array) -> Any:
@@ -154,22 +186,36 @@ def _step(
     sizes = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
     unit = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
     scaled = sp.csr_array(sp.diags_array(unit) @ scaled)
-    gram = scaled.T @ scaled / _EQUATION
-    right = scale * slope + scaled.T @ (unit * missed) / _EQUATION
+    side = unit * missed
     for shift in _SHIFTS:
         try:
-            if sp.issparse(H):
-                unit_scale = sp.diags_array(scale)
-                whole = sp.csr_array(unit_scale @ H @ unit_scale + gram)
-                none = np.zeros(0, dtype=np.int64)
-                solve = Assembly(whole, Pairs(none, none, np.zeros(0), none)).factor(np.zeros(0), shift, 0.0)
-            else:
-                solve = dense_solver(scale[:, None] * H * scale + gram.toarray(), shift)
+            solve = _solver(H, scaled, scale, shift)
         except NotPositive:
             continue
-        dv = solve(right)
-        return scale * dv, unit * (scaled @ dv - unit * missed) / _EQUATION
+        dv, dy = solve(scale * slope, side)
+        return scale * dv, unit * dy
     return None
+
+
+def _solver(H: Any, E: sp.csr_array, scale: np.ndarray, shift: float) -> Saddle:
+    """Solves H dv + E^T dy = a, E dv - delta dy = side: as it stands if it is a band, otherwise multiplied out."""
+    if sp.issparse(H):
+        sides = sp.diags_array(scale)
+        H = sp.csr_array(sides @ H @ sides)
+        band = BandedSaddle(H, E)
+        if band.fits:
+            return band.factor(np.full(E.shape[0], _SMALL_EQUATION), shift)
+        none = np.zeros(0, dtype=np.int64)
+        whole = Assembly(sp.csr_array(H + E.T @ E / _EQUATION), Pairs(none, none, np.zeros(0), none))
+        solve = whole.factor(np.zeros(0), shift, 0.0)
+    else:
+        solve = dense_solver(scale[:, None] * H * scale + (E.T @ E).toarray() / _EQUATION, shift)
+
+    def both(a: np.ndarray, side: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        dv = solve(a + E.T @ side / _EQUATION)
+        return dv, (E @ dv - side) / _EQUATION
+
+    return both
 
 
 class _Smooth:
@@ -216,13 +262,16 @@ def _holds(model: Model, solution: ModelSolution, face: _Face, w: np.ndarray) ->
     lines = form.n_lines
     if not np.all(np.isfinite(w)):
         return False
-    before = (form.K @ solution.w - form.offset)[:lines]
-    after = (form.K @ w - form.offset)[:lines]
-    free = ~face.vanish[:lines]
-    size = (np.abs(form.K) @ np.abs(w) + np.abs(form.offset))[:lines]
-    if np.any(free & (before * after < 0.0) & (np.abs(after) > _SLACK * size)):
+    image = form.K @ w - form.offset
+    size = np.abs(form.K) @ np.abs(w) + np.abs(form.offset)
+    if np.any(face.vanish & (np.abs(image) > _VANISHED * (size + _terms(model, w)))):
         return False
-    if model.violation(w) > max(solution.violation, 1e-13 * float(np.max(size, initial=0.0))):
+    # What rounding leaves of vanishing rows would count as a rise of the objective.
+    image[face.vanish] = 0.0
+    before = form.K @ solution.w - form.offset
+    if np.any((before * image < 0.0)[:lines] & (np.abs(image) > _SLACK * size)[:lines]):
+        return False
+    if model.violation(w) > max(solution.violation, _VANISHED * float(np.max(size, initial=0.0))):
         return False
     scale = abs(solution.value) + float(np.abs(model.right()) @ np.abs(w))
-    return model.value(w) <= solution.value + max(_SLACK * scale, 0.0)
+    return model.value(w, image) <= solution.value + _SLACK * scale

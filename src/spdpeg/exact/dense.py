@@ -225,44 +225,19 @@ def _factor(
 
 
 @shared
-def _settle(
-    H: np.ndarray,
-    b: np.ndarray,
-    terms: Terms,
-    point: Point,
-    work: Work,
-    lapack: Routines,
-    matrix: np.ndarray,
-    scratch: np.ndarray,
-) -> None:
-    """Take the slope down to rounding: Newton steps that keep the slacks, with the factors of the last step."""
-    steep, _ = _residuals(H, b, terms, point, work)
-    for _ in range(SETTLING):
-        for e in range(work.rest.size):
-            work.rest[e] = 0.0
-        _direction(H, terms, work, lapack, matrix, scratch, True)
-        for e in range(terms.up.size):
-            if terms.above[e] > 0.0:
-                work.dy[e] = min(work.dy[e], 0.5 * point.u[e])
-            if terms.below[e] > 0.0:
-                work.dy[e] = max(work.dy[e], -0.5 * point.v[e])
-        _shift(terms, point, work, 1.0)
-        after, _ = _residuals(H, b, terms, point, work)
-        if not after < steep:
-            _shift(terms, point, work, -1.0)
-            break
-        steep = after
-
-
-@shared
-def _shift(terms: Terms, point: Point, work: Work, sign: float) -> None:
+def _nudge(terms: Terms, point: Point, work: Work, sign: float) -> None:
+    """A step that corrects the slope and keeps the slacks, none of which loses more than half; or back again."""
+    for e in range(terms.up.size):
+        if terms.above[e] * sign > 0.0:
+            work.dy[e] = min(work.dy[e], 0.5 * point.u[e])
+        if terms.below[e] * sign > 0.0:
+            work.dy[e] = max(work.dy[e], -0.5 * point.v[e])
+        point.u[e] -= sign * terms.above[e] * work.dy[e]
+        point.v[e] += sign * terms.below[e] * work.dy[e]
     for j in range(point.w.size):
         point.w[j] += sign * work.dw[j]
     for e in range(point.y.size):
         point.y[e] += sign * work.dy[e]
-    for e in range(terms.up.size):
-        point.u[e] -= sign * terms.above[e] * work.dy[e]
-        point.v[e] += sign * terms.below[e] * work.dy[e]
 
 
 @kernel
@@ -284,42 +259,55 @@ def _run(
     for e in range(terms.up.size):
         pairs += terms.above[e] + terms.below[e]
     least, least_size, rises, damping, steps = np.inf, 0.0, 0, 0.0, 0
-    for _ in range(MOST_STEPS):
-        steep, size = _residuals(H, b, terms, point, work)
-        gap, cost = measure(terms, point, work)
-        short, size = gap + cost + steep, max(size, FLOOR)
-        if not short < HUGE or far(terms, point) > FAR:
+    here, settling, level = point, 0, np.inf
+    for _ in range(MOST_STEPS + SETTLING + 2):
+        steep, size = _residuals(H, b, terms, here, work)
+        if settling > 1 and not steep < level:
+            _nudge(terms, here, work, -1.0)
             break
-        if short < least:
-            rises = 0 if short < PROGRESS * least else rises + 1
-            least, least_size = short, size
-            copy_point(point, best)
+        gap, cost = measure(terms, here, work)
+        if settling > 0:
+            level = steep
+            if settling > SETTLING:
+                break
         else:
-            rises += 1
-        if short <= accuracy * size or rises >= (MOST_RISES if least <= NEAR * least_size else 3 * MOST_RISES):
-            break
-        damping = _factor(H, terms, work, full, is_full, lapack, matrix, scratch, damping)
+            short, size = gap + cost + steep, max(size, FLOOR)
+            rises = 0 if short < PROGRESS * least else rises + 1
+            ended = not short < HUGE or far(terms, point) > FAR or steps == MOST_STEPS
+            if short < least and not ended:
+                least, least_size = short, size
+                copy_point(point, best)
+            patience = MOST_RISES if least <= NEAR * least_size else 3 * MOST_RISES
+            if ended or short <= accuracy * size or rises >= patience:
+                # Now only the slope is taken down to rounding, at the best point.
+                here, settling = best, 1
+                continue
+        if settling <= 1:
+            damping = _factor(H, terms, work, full, is_full, lapack, matrix, scratch, damping)
         if damping == np.inf:
             break
         target = second = step = 0.0
         for stage in range(3):
-            aim(terms, point, work, target, second)
-            _direction(H, terms, work, lapack, matrix, scratch, damping > 0.0)
-            step = complete(terms, point, work)
+            aim(terms, here, work, target, second)
+            if settling > 0:
+                for e in range(work.rest.size):
+                    work.rest[e] = 0.0
+            _direction(H, terms, work, lapack, matrix, scratch, damping > 0.0 or settling > 0)
+            if settling > 0:
+                break
+            step = complete(terms, here, work)
             if pairs == 0.0 or (stage == 1 and step > SHORT) or stage == 2:
                 break
             if stage == 0:
-                left = max(products_after(terms, point, work, min(1.0, step)), 0.0)
+                left = max(products_after(terms, here, work, min(1.0, step)), 0.0)
                 target = gap / pairs * min(1.0, left / gap) ** 3
                 second = 1.0
             else:  # second-order terms have led astray
                 target, second = CENTRAL * gap / pairs, 0.0
-        move(terms, point, work, min(1.0, ALMOST * step))
-        steps += 1
-    if damping < np.inf:
-        _residuals(H, b, terms, best, work)
-        measure(terms, best, work)
-        damping = _factor(H, terms, work, full, is_full, lapack, matrix, scratch, damping)
-        if damping < np.inf:
-            _settle(H, b, terms, best, work, lapack, matrix, scratch)
+        if settling > 0:
+            _nudge(terms, here, work, 1.0)
+            settling += 1
+        else:
+            move(terms, here, work, min(1.0, ALMOST * step))
+            steps += 1
     return least, least_size, steps

@@ -21,7 +21,9 @@ SHORT, CENTRAL = 0.1, 0.3
 """A step shorter than SHORT is replaced by one to CENTRAL times the gap, without second-order terms."""
 FLOOR = 1e-3
 """Least size of an objective: b is of size 1, and a solution 0 has no size of its own."""
-SMALL, HUGE = 1e-12, 1e300
+SMALL = 1e-3
+"""Least length by which a slope is multiplied to tell what it may cost: at w = 0 every slope would look harmless."""
+HUGE = 1e300
 FAR = 1e10
 """Iterates of this size, in a model of size 1, are on their way to infinity: there is no solution."""
 

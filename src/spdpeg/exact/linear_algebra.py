@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from ..kernels.jit import kernel
 
 Solve = Callable[[np.ndarray], np.ndarray]
+Saddle = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 _NARROW = 12
 """Bandwidth up to which no other order is tried."""
@@ -145,6 +146,49 @@ class Assembly:
         out = np.empty_like(x)
         out[self.order] = solve(np.ascontiguousarray(x[self.order]))
         return out
+
+
+class BandedSaddle:
+    """H x + K^T y = a, K x - D y = b for many D, as it stands: products K^T K would square the condition of K.
+
+    Only for matrices that are a band in a good order, as those of trend filters; `fits` tells.
+    """
+
+    def __init__(self, H: sp.csr_array, K: sp.csr_array) -> None:
+        self.lengths = m, n = K.shape
+        own, links = H.tocoo(), K.tocoo()
+        every = np.arange(n + m)
+        i = np.concatenate([every, own.row, n + links.row, links.col])
+        j = np.concatenate([every, own.col, links.col, n + links.row])
+        values = np.concatenate([np.zeros(n + m), own.data, links.data, links.data])
+        self.order, self.width = _order(n + m, i, j)
+        self.fits = 0 <= self.width <= _NARROW
+        if self.fits:
+            place = np.empty(n + m, dtype=np.int64)
+            place[self.order] = every
+            slots = place[j] * (3 * self.width + 1) + 2 * self.width + place[i] - place[j]
+            self.base = np.zeros((n + m) * (3 * self.width + 1))
+            np.add.at(self.base, slots, values)
+            self.diagonal = slots[: n + m]
+
+    def factor(self, D: np.ndarray, shift: float) -> Saddle:
+        """A solver for one D, with `shift` added to the diagonal of H."""
+        m, n = self.lengths
+        width, data = self.width, self.base.copy()
+        data[self.diagonal[:n]] += shift
+        data[self.diagonal[n:]] = -D
+        band = data.reshape(n + m, 3 * width + 1).T
+        factors, pivots, flag = scipy.linalg.lapack.dgbtrf(band, width, width, overwrite_ab=1)
+        if flag:
+            raise NotPositive
+
+        def solve(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            both = np.empty(n + m)
+            right = np.concatenate([a, b])[self.order]
+            both[self.order] = scipy.linalg.lapack.dgbtrs(factors, width, width, right, pivots)[0]
+            return both[:n], both[n:]
+
+        return solve
 
 
 def _order(n: int, i: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, int]:

@@ -16,10 +16,11 @@ import scipy.sparse as sp
 from ..penalties.conic import ConicForm, group_norms
 from . import certificates, dense, scaling, sparse
 from .central_path import Point, Terms
+from .limits import FLOOR
 
 ACCURACY = 1e-12
 """Relative accuracy that is aimed at; rounding decides how much of it is reached."""
-_ENOUGH = 1e-9
+_ENOUGH = 1e-8
 """Relative accuracy that counts as optimal."""
 _LEAST_W, _LEAST_Y = 1e-6, 1e-3
 """Sizes of w and y, in a model of size 1, below which they do not tell what is large: at a solution 0, say."""
@@ -68,15 +69,25 @@ class Model:
             out[:known] += self.H @ w[:known]
         return out
 
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of H + Q."""
+        out = self.form.quadratic.diagonal()
+        known = slice(self.b.size)
+        if isinstance(self.H, LowRank):
+            out[known] += self.H.diagonal + self.H.signs @ np.square(self.H.V)
+        else:
+            out[known] += self.H.diagonal()
+        return np.maximum(out, 0.0)
+
     def right(self) -> np.ndarray:
         """b - l, for all of w."""
         right = -self.form.linear
         right[: self.b.size] += self.b
         return right
 
-    def value(self, w: np.ndarray) -> float:
-        """The objective, without what a missed constraint would add."""
-        image = self.form.K @ w - self.form.offset
+    def value(self, w: np.ndarray, image: np.ndarray | None = None) -> float:
+        """The objective, without what a missed constraint would add; `image` is K w - t if it is known better."""
+        image = self.form.K @ w - self.form.offset if image is None else image
         return 0.5 * float(w @ self.times(w)) - float(self.right() @ w) + _penalty(self.form, image)
 
     def violation(self, w: np.ndarray) -> float:
@@ -131,8 +142,7 @@ def minimize(model: Model, accuracy: float = ACCURACY) -> ModelSolution:
     right = model.right()
     kept = _kept_lines(model.form)
     form = kept.form
-    diagonal = _diagonal(model)
-    scales = scaling.find(diagonal, right, form)
+    scales = scaling.find(model.diagonal(), right, form)
     terms = scaling.apply(form, scales)
     factor = scales.columns * np.sqrt(scales.width / scales.price)
     b = scales.columns * right / scales.price
@@ -198,16 +208,6 @@ def _scaled_parts(model: Model, factor: np.ndarray) -> sparse.Parts:
     return sparse.Parts(sp.csr_array(scale @ H @ scale), V, signs)
 
 
-def _diagonal(model: Model) -> np.ndarray:
-    out = model.form.quadratic.diagonal()
-    known = model.b.size
-    if isinstance(model.H, LowRank):
-        out[:known] += model.H.diagonal + model.H.signs @ np.square(model.H.V)
-    else:
-        out[:known] += model.H.diagonal()
-    return np.maximum(out, 0.0)
-
-
 def _padded(model: Model) -> np.ndarray:
     if isinstance(model.H, np.ndarray) and model.b.size == model.width and not model.form.quadratic.nnz:
         return model.H
@@ -232,17 +232,18 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
     active, zero = np.zeros(lines, dtype=bool), np.zeros(0, dtype=bool)
     own_active, zero = _vanishing(terms, point)
     active[kept.rows[kept.rows < lines]] = own_active
-    status: Status = "optimal" if outcome.short <= _ENOUGH * outcome.size else "inaccurate"
-    certificate = None
-    if status != "optimal" or kept.rows.size < form.K.shape[0]:
-        last = np.zeros(y.size)
-        last[kept.rows] = scales.unscaled_y(outcome.last.y)
-        found = certificates.find(model, scales.unscaled_w(outcome.last.w), last)
-        if found is not None:
-            status, certificate = found
+    value = model.value(w)
+    size = abs(value) + float(np.abs(model.right()) @ np.abs(w)) + FLOOR * scales.width * scales.price
+    good = outcome.short <= _ENOUGH * outcome.size and gap <= _ENOUGH * size
+    status: Status = "optimal" if good else "inaccurate"
+    last = np.zeros(y.size)
+    last[kept.rows] = scales.unscaled_y(outcome.last.y)
+    found = certificates.find(model, scales.unscaled_w(outcome.last.w), last, good)
+    if found is not None:
+        status = found[0]
     return ModelSolution(
-        w=w, y=y, residual=residual, value=model.value(w), violation=model.violation(w), gap=gap, active=active,
-        zero=zero, iterations=outcome.steps, status=status, certificate=certificate,
+        w=w, y=y, residual=residual, value=value, violation=model.violation(w), gap=gap, active=active,
+        zero=zero, iterations=outcome.steps, status=status, certificate=None if found is None else found[1],
     )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from ..penalties.conic import ConicForm
 from .central_path import Terms
 
-_TINY = 1e-12
-"""A diagonal entry of H below this part of the largest one says nothing about the size of its variable."""
+_TINY = 1e-28
+"""A diagonal entry of H below this part of the largest one is what rounding left of a column without entries."""
 
 
 class Scaling(NamedTuple):

@@ -32,7 +32,7 @@ from .limits import (
     TIGHTER,
     Outcome,
 )
-from .linear_algebra import Assembly, NotPositive, Pairs, Solve, pairs_of
+from .linear_algebra import Assembly, BandedSaddle, NotPositive, Pairs, Solve, pairs_of
 
 LONG = 24
 """Entries beyond which a row, or a group, is not multiplied out."""
@@ -130,6 +130,39 @@ class System:
         return dy
 
 
+class SaddleSystem:
+    """The same for bands that are not multiplied out: no groups, no long rows, no few rows of H."""
+
+    def __init__(self, H: Parts, terms: Terms, K: sp.csr_array, matrix: BandedSaddle) -> None:
+        self.H, self.terms, self.K, self.KT, self._matrix = H, terms, K, sp.csr_array(K.T), matrix
+
+    def factor(self, work: Work, damping: float) -> None:
+        """Factor for the scaling in `work`."""
+        self._solve = self._matrix.factor(1.0 / work.inverse, LEAST + damping)
+
+    def direction(self, work: Work, rounds: int) -> None:
+        """dw, K dw and dy, improved `rounds` times against the matrix itself."""
+        work.dw[:], work.dy[:] = self._solve(-work.slope, -work.rest)
+        for _ in range(rounds):
+            left = -work.slope - self.H.times(work.dw) - self.KT @ work.dy
+            missed = -work.rest - self.K @ work.dw + work.dy / work.inverse
+            more_w, more_y = self._solve(left, missed)
+            work.dw[:] += more_w
+            work.dy[:] += more_y
+        work.move_image[:] = self.K @ work.dw
+
+
+def _system(H: Parts, terms: Terms) -> System | SaddleSystem:
+    """As it stands where rows of at least three entries form a band, otherwise multiplied out."""
+    counts = np.diff(terms.pointers)
+    if not terms.weight.size and not H.signs.size and counts.size and 3 <= counts.max() <= LONG:
+        K = sp.csr_array((terms.values, terms.columns, terms.pointers), shape=(counts.size, H.sparse.shape[0]))
+        matrix = BandedSaddle(H.sparse, K)
+        if matrix.fits:
+            return SaddleSystem(H, terms, K, matrix)
+    return System(H, terms)
+
+
 def _joined(vectors: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(vectors) if vectors else np.zeros(0, dtype=np.int64)
 
@@ -145,7 +178,7 @@ def _group_pairs(K: sp.csr_array, starts: np.ndarray, g: int) -> tuple[np.ndarra
 
 def run(H: Parts, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
     """Follow the path until gap and misses are `accuracy` times the objective's terms, or as far as rounding allows."""
-    system = System(H, terms)
+    system = _system(H, terms)
     point, work = start(b.size, terms), new_work(b.size, terms)
     best = _copied(point)
     pairs = terms.weight.size + float(terms.above.sum() + terms.below.sum())
@@ -185,7 +218,7 @@ def _copied(point: Point) -> Point:
     return Point(*(vector.copy() for vector in point))
 
 
-def _residuals(system: System, b: np.ndarray, point: Point, work: Work) -> tuple[float, float]:
+def _residuals(system: System | SaddleSystem, b: np.ndarray, point: Point, work: Work) -> tuple[float, float]:
     """Image and slope at a point; returns what the slope may cost and the size of the terms of the objective."""
     terms = system.terms
     image, bent = system.K @ point.w, system.H.times(point.w)
@@ -196,7 +229,7 @@ def _residuals(system: System, b: np.ndarray, point: Point, work: Work) -> tuple
     return float(np.abs(work.slope).sum()) * max(float(np.max(np.abs(point.w), initial=0.0)), SMALL), size
 
 
-def _factored(system: System, work: Work, damping: float) -> float:
+def _factored(system: System | SaddleSystem, work: Work, damping: float) -> float:
     """Factor with as little damping as possible, at least that given; returns it, more than allowed if in vain."""
     while damping <= MOST_DAMPING:
         try:
@@ -207,7 +240,7 @@ def _factored(system: System, work: Work, damping: float) -> float:
     return damping
 
 
-def _settle(system: System, b: np.ndarray, point: Point, work: Work, damping: float) -> None:
+def _settle(system: System | SaddleSystem, b: np.ndarray, point: Point, work: Work, damping: float) -> None:
     """Take the slope down to rounding: Newton steps that keep the slacks."""
     terms = system.terms
     lines = terms.up.size

@@ -126,7 +126,7 @@ A function marked so must live in `kernels/`, in `schemes/` or in the folder of 
 """
 
 
-shared = njit(**_OPTIONS, _nrt=False)
+shared = njit(**_OPTIONS, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """The same for longer functions: compiled once and called, which keeps large kernels quick to compile."""
 
 

@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import intrinsic
 from scipy.linalg import cython_blas, cython_lapack
 
-from .jit import inner
+from .jit import shared
 
 
 class Routines(NamedTuple):
@@ -66,7 +66,7 @@ def _call_pointers(typing_context, address, arrays):  # type: ignore[no-untyped-
     return types.void(types.int64, arrays), generate
 
 
-@inner
+@shared
 def cholesky(routines: Routines, matrix: np.ndarray) -> bool:
     """Overwrite the lower triangle by the factor; False where the matrix is not positive definite."""
     numbers = routines.numbers
@@ -75,7 +75,7 @@ def cholesky(routines: Routines, matrix: np.ndarray) -> bool:
     return numbers[1] == 0
 
 
-@inner
+@shared
 def cholesky_solve(routines: Routines, factor: np.ndarray, x: np.ndarray) -> None:
     """Overwrite x by the solution for the right-hand side x."""
     numbers = routines.numbers
@@ -84,7 +84,7 @@ def cholesky_solve(routines: Routines, factor: np.ndarray, x: np.ndarray) -> Non
     _call_pointers(routines.solve, (routines.upper, size, one, factor, size, x, size, flag))
 
 
-@inner
+@shared
 def add_gram(routines: Routines, rows: np.ndarray, matrix: np.ndarray) -> None:
     """Add rows^T rows to the lower triangle."""
     numbers, factors = routines.numbers, routines.factors
