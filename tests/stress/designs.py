@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from spdpeg import data
+
 Generator = np.random.Generator
 
 KINDS = (
@@ -128,6 +130,12 @@ def stored(rng: Generator, X: np.ndarray, kinds: tuple[str, ...] = STORAGES) -> 
             wide = np.zeros((2 * X.shape[0], 2 * X.shape[1]))
             wide[::2, ::2] = X
             given = wide[::2, ::2]
+        case "disk csr" | "disk dense":
+            form = kind.split()[1]
+            with tempfile.TemporaryDirectory() as directory:
+                rows = sp.csr_array(X) if form == "csr" else X
+                getattr(data, f"write_{form}")(directory, [(rows, np.zeros(len(X)))])
+                given = getattr(data, f"open_{form}")(directory)[0]
         case "memmap":
             with tempfile.TemporaryDirectory() as directory:
                 path = Path(directory, "X.npy")
@@ -213,5 +221,5 @@ def row_weights(rng: Generator, n: int) -> tuple[np.ndarray | None, str]:
         case "repeats":
             return rng.integers(1, 4, n).astype(float), kind
         case "all tiny":
-            return np.full(n, 1e-200), kind
-    return np.full(n, 1e200), kind
+            return np.full(n, rng.choice([1e-200, 1e-320])), kind
+    return np.full(n, rng.choice([1e200, 1e308])), kind

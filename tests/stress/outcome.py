@@ -22,7 +22,7 @@ class Verdict(Enum):
 
 
 HARMLESS = {Verdict.PASSED, Verdict.INFEASIBLE, Verdict.REFUSED}
-DEFECTS = set(Verdict) - HARMLESS - {Verdict.UNFINISHED, Verdict.DIVERGED, Verdict.CHANGED}
+DEFECTS = set(Verdict) - HARMLESS - {Verdict.UNFINISHED, Verdict.DIVERGED}
 """Verdicts that are never right; what is not finished is honest, and counted."""
 
 
