@@ -74,7 +74,7 @@ class AdaptiveTwin:
             limit = 1.0 / (loss.curvature * max(typical, float(np.mean(factors * w * squares))))
         if self.slope:
             limit = min(limit, 1.0 / (self.slope * (k + self.shift)))
-        return gradient, min(self.radius**2 / math.sqrt(self.weight), limit)
+        return gradient, min(0.85 * self.radius**2 / math.sqrt(self.weight), limit)
 
     def _measure(self, square: float, weight: float, size: float) -> None:
         self.seen += 1

@@ -39,7 +39,12 @@ _RECENT = 32.0
 _LARGEST_LOSS = 64.0
 """No row counts as more than this many times the loss at 0, and"""
 _TOO_LARGE = 4.0
-"""recent losses this many times those at 0 mean that the start was wrong: the method begins anew at 0."""
+"""recent losses this many times those at 0 mean that steps are too long: the method goes back to its average, or"""
+_EARLY, _BRAKED = 256.0, 0.3
+"""begins anew at 0, if it has taken fewer steps than this or is still this slow after going back."""
+
+_CAUTION = 0.85
+"""Factor of all steps: a little below what is best on most data, since beyond it they soon go astray."""
 
 _EASING = 1.0 + 1.0 / 256.0
 """The brake is let go by this factor a step."""
@@ -160,7 +165,8 @@ def step_length(
         limit = min(limit, _COUPLING / (course.rho * course.square))
     if learned[WEIGHT] == 0.0:
         return limit
-    return min(course.scale * learned[BRAKE] * learned[RADIUS] ** 2 / math.sqrt(learned[WEIGHT]), limit)
+    factor = _CAUTION * course.scale * learned[BRAKE]
+    return min(factor * learned[RADIUS] ** 2 / math.sqrt(learned[WEIGHT]), limit)
 
 
 @inner
@@ -225,7 +231,16 @@ def adaptive_extragradient(
             rows = Rows(given.values, given.indices, given.indptr, given.width, learned[BIAS])
         squares = descent(block, rows, rows_here, value, terms.derivative, learned, x, gradient)
         if learned[JUDGED] >= _RECENT and learned[LOSS] > _TOO_LARGE * learned[LOSS_AT_ZERO]:
-            # Everything learned so far belongs to rows of another size: begin anew, more carefully.
+            learned[LOSS] = learned[LOSS_AT_ZERO] = learned[JUDGED] = 0.0
+            learned[BRAKE] *= 0.5
+            if learned[COUNT] >= _EARLY and learned[BRAKE] >= _BRAKED:
+                learned[RADIUS] = 0.0
+                for j in range(x.size):
+                    x[j] = x_average[j]
+                for i in range(y.size):
+                    y[i] = y_average[i]
+                continue
+            # Everything learned so far belongs to rows of another size.
             ahead[:] = 0.0
             y[:] = 0.0
             call_prox(terms.prox1, ahead, 1.0, x)
@@ -236,9 +251,7 @@ def adaptive_extragradient(
                 gradient_average[j] = 0.0
             y_average[:] = 0.0
             learned[RADIUS] = learned[WEIGHT] = learned[COUNT] = 0.0
-            learned[LOSS] = learned[LOSS_AT_ZERO] = learned[JUDGED] = 0.0
             learned[SEEN] = min(learned[SEEN], _RECENT)
-            learned[BRAKE] *= 0.5
             continue
 
         distance, length = 0.0, 0.0
