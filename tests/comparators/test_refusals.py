@@ -179,7 +179,7 @@ def test_parameters_out_of_range(name: str, parameters: dict[str, Any], message:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_refusals_can_be_foreseen(variant: str) -> None:
     """The table of solvers says what each needs."""
-    needs = REGISTRY[VARIANTS[variant][0]].needs
+    needs = REGISTRY[VARIANTS[variant][0]].about.needs
     assert ("smooth loss" in needs) == (variant not in CORNERS)
     assert ("stream" in needs) == (variant not in FINITE_SUM)
     assert ("r1 with a subgradient" in needs) == (variant in BY_SUBGRADIENT)

@@ -1,6 +1,7 @@
 """Compiled loops of the proximal Newton method: second derivatives, curvature, and ADMM on the model."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,6 +62,20 @@ def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
         out[rows.width, rows.width] -= 0.5 * factor * rows.bias * rows.bias
 
 
+class Work(NamedTuple):
+    """Vectors of ADMM on a model: iterates, room to work in, and the two residuals."""
+
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    y_next: np.ndarray
+    ahead: np.ndarray
+    image: np.ndarray
+    back: np.ndarray
+    total_right: np.ndarray
+    residuals: np.ndarray
+
+
 @kernel
 def model_steps(
     inverse: np.ndarray,
@@ -69,15 +84,7 @@ def model_steps(
     accuracy: float,
     most: int,
     stack: Terms,
-    x: np.ndarray,
-    y: np.ndarray,
-    z: np.ndarray,
-    y_next: np.ndarray,
-    ahead: np.ndarray,
-    image: np.ndarray,
-    back: np.ndarray,
-    total_right: np.ndarray,
-    residuals: np.ndarray,
+    work: Work,
 ) -> int:
     """Relaxed ADMM on the model until K x, z and z before agree to `accuracy`, or until rho should change.
 
@@ -86,6 +93,7 @@ def model_steps(
     x = inverse (right + K^T (rho z - y)),  y <- prox_{rho psi*}(y + rho v),  z <- v + (y before - y) / rho,
     v = 1.7 K x - 0.7 z
     """
+    x, y, z, y_next, ahead, image, back, total_right, residuals = work
     for step in range(1, most + 1):
         for e in range(y.size):
             ahead[e] = rho * z[e] - y[e]

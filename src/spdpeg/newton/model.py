@@ -20,7 +20,7 @@ from ..penalties import L1, Penalty, SeparableSum, Zero
 from ..problem import Problem
 from ..solvers.stacking import Stacked, l1_weights
 from . import interior_point
-from .kernels import REBALANCE, RELAXATION, add_curvature, correct, model_steps, second_derivatives
+from .kernels import REBALANCE, RELAXATION, Work, add_curvature, correct, model_steps, second_derivatives
 
 _MOST_INNER = 2000
 _MOST_WIDE_INNER = 200
@@ -190,13 +190,12 @@ class TallModel:
         self._agrees = False
         first = self._rho
         d, m = right.size, split.y.size
-        work = [np.empty(m), np.empty(m), np.empty(m), np.empty(d), np.empty(d)]
         point, residuals = x.copy(), np.empty(2)
+        room = np.empty(m), np.empty(m), np.empty(m), np.empty(d), np.empty(d)
+        work = Work(point, split.y, split.z, *room, residuals)
         left = _MOST_INNER
         while left > 0:
-            left -= model_steps(
-                self._inverse, right, self._rho, accuracy, left, self._terms, point, split.y, split.z, *work, residuals
-            )
+            left -= model_steps(self._inverse, right, self._rho, accuracy, left, self._terms, work)
             apart, moved = residuals
             if apart + moved <= accuracy * float(np.linalg.norm(split.z)):
                 self._agrees = True

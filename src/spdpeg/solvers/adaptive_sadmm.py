@@ -4,6 +4,7 @@ Zhao, Yang, Zhang, Li: Adaptive stochastic alternating direction method of multi
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..kernels.jit import Kernel, Term, call_linear
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..schemes.primal_dual import Estimator, blend, descend, dual_update, plain
+from ..schemes.records import Pace, gather
 from ..state import State
 from . import averaging
 from .base import About, require_positive
@@ -122,33 +124,36 @@ class SADMMFull(SADMMDiag):
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
-        v = state.vectors
         gram = problem.F.matrix()
         full_metric_steps(
             block,
             order,
             order.size // steps,
             state.steps,
-            1.0 / state.numbers["step_base"],
-            averaging.rule(self.averaging)(k),
-            state.numbers["rho"],
+            Pace(self.step_rule(state)(k), averaging.rule(self.averaging)(k), state.numbers["rho"]),
             terms,
             plain(),
             problem.r1.subgradient_term(problem.n_coordinates),
             np.ascontiguousarray((gram.T @ gram).toarray()),
-            v["x"],
-            v["y"],
-            v["z"],
-            v["x_average"],
-            v["y_average"],
-            v["z_average"],
-            v["outer"],
-            v["metric"],
-            v["inverse"],
-            v["gradient"],
-            v["back"],
-            v["y_next"],
+            gather(Work, state.vectors),
         )
+
+
+class Work(NamedTuple):
+    """Vectors of a step: iterates, averages, the metric, and room to work in."""
+
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    x_average: np.ndarray
+    y_average: np.ndarray
+    z_average: np.ndarray
+    outer: np.ndarray
+    metric: np.ndarray
+    inverse: np.ndarray
+    gradient: np.ndarray
+    back: np.ndarray
+    y_next: np.ndarray
 
 
 def _full_metric_steps(
@@ -156,30 +161,19 @@ def _full_metric_steps(
     order: np.ndarray,
     batch: int,
     first: int,
-    eta: float,
-    thetas: np.ndarray,
-    rho: float,
+    pace: Pace,
     terms: Terms,
     estimator: Estimator,
     subgradient: Term,
     gram: np.ndarray,
-    x: np.ndarray,
-    y: np.ndarray,
-    z: np.ndarray,
-    x_average: np.ndarray,
-    y_average: np.ndarray,
-    z_average: np.ndarray,
-    outer: np.ndarray,
-    metric: np.ndarray,
-    inverse: np.ndarray,
-    gradient: np.ndarray,
-    back: np.ndarray,
-    y_next: np.ndarray,
+    work: Work,
 ) -> None:
     """`thetas.size` iterations; as `exact_steps`, with H = (I + outer^(1/2)) / eta a full matrix."""
+    etas, thetas, rho = pace
+    x, y, z, x_average, y_average, z_average, outer, metric, inverse, gradient, back, y_next = work
     d = x.size
     for k in range(thetas.size):
-        theta = thetas[k]
+        eta, theta = etas[k], thetas[k]
         call_linear(subgradient, x, back)
         for j in range(d):
             gradient[j] = -back[j]

@@ -11,11 +11,15 @@ from ..data import Block
 from ..errors import InputError
 from ..kernels.terms import Terms
 from ..problem import Problem
-from ..schemes.primal_dual import condat_vu, plain
+from ..schemes.condat_vu import Work, condat_vu
+from ..schemes.primal_dual import plain
+from ..schemes.records import gather, uniform
 from ..state import State
 from .base import About, Solution, Solver, require_positive, require_smooth
 from .ladmm import mean_rho
 from .steps import StepRule
+
+_NOTHING = np.empty(0)
 
 
 class CondatVu(Solver):
@@ -74,26 +78,12 @@ class CondatVu(Solver):
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
-        k = np.arange(state.steps, state.steps + steps, dtype=float)
-        v = state.vectors
-        condat_vu(
-            block,
-            order,
-            order.size // steps,
-            self.step_rule(state)(k),
-            state.numbers["rho"],
-            self.relaxation,
-            terms,
-            plain(),
-            v["x"],
-            v["y"],
-            v["z"],
-            v["ahead"],
-            v["back"],
-            v["x_next"],
-            v["y_next"],
-            v["y_ahead"],
-        )
+        c, rho = 1.0 / state.numbers["step_base"], state.numbers["rho"]
+        work = gather(Work, {**state.vectors, "anchor": _NOTHING})
+        condat_vu(block, order, order.size // steps, terms, plain(), uniform(c, rho), self.relaxation, 1, 0, work)
+
+    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+        vectors["y"][:], vectors["back"][:] = y, problem.F.adjoint(y)
 
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors

@@ -1,5 +1,7 @@
 """The family of stochastic ADMM with the exact x-step: SADMM, its optimal and its adaptive forms."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..data import Block
@@ -9,6 +11,7 @@ from ..kernels.terms import Terms
 from ..problem import Problem
 from ..schemes.normal_equations import Normal, prepare, solve_normal
 from ..schemes.primal_dual import Estimator, blend, descend, dual_update, expect, plain
+from ..schemes.records import Pace, gather
 from ..state import State
 from . import averaging
 from .base import Solution, Solver, require_positive, require_smooth
@@ -46,30 +49,17 @@ class Exact(Solver):
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
-        v = state.vectors
         exact_steps(
             block,
             order,
             order.size // steps,
-            self.step_rule(state)(k),
-            averaging.rule(self.averaging)(k),
-            state.numbers["rho"],
+            Pace(self.step_rule(state)(k), averaging.rule(self.averaging)(k), state.numbers["rho"]),
             self.adaptive,
             terms,
             plain(),
             problem.r1.subgradient_term(problem.n_coordinates),
             self._normal(problem),
-            v["x"],
-            v["y"],
-            v["z"],
-            v["x_average"],
-            v["y_average"],
-            v["z_average"],
-            v["squares"],
-            v["gradient"],
-            v["back"],
-            v["shift"],
-            v["y_next"],
+            gather(Work, state.vectors),
         )
 
     def solution(self, problem: Problem, state: State) -> Solution:
@@ -99,30 +89,34 @@ def require_subgradient(solver: Solver, problem: Problem) -> None:
         )
 
 
+class Work(NamedTuple):
+    """Vectors of a step: iterates, averages, sums of squared gradients, and room to work in."""
+
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    x_average: np.ndarray
+    y_average: np.ndarray
+    z_average: np.ndarray
+    squares: np.ndarray
+    gradient: np.ndarray
+    back: np.ndarray
+    shift: np.ndarray
+    y_next: np.ndarray
+
+
 @kernel
 def exact_steps(
     block: Block,
     order: np.ndarray,
     batch: int,
-    steps: np.ndarray,
-    thetas: np.ndarray,
-    rho: float,
+    pace: Pace,
     adaptive: bool,
     terms: Terms,
     estimator: Estimator,
     subgradient: Term,
     normal: Normal,
-    x: np.ndarray,
-    y: np.ndarray,
-    z: np.ndarray,
-    x_average: np.ndarray,
-    y_average: np.ndarray,
-    z_average: np.ndarray,
-    squares: np.ndarray,
-    gradient: np.ndarray,
-    back: np.ndarray,
-    shift: np.ndarray,
-    y_next: np.ndarray,
+    work: Work,
 ) -> None:
     """`steps.size` iterations of stochastic ADMM; `gradient` is minus the stochastic subgradient of l + r1.
 
@@ -130,6 +124,8 @@ def exact_steps(
     y <- y+ = prox_{rho r2*}(y + rho F x),  z <- F x + (y - y+) / rho
     with |g|_j the root of the sum of all squared j-th entries of the gradients so far.
     """
+    steps, thetas, rho = pace
+    x, y, z, x_average, y_average, z_average, squares, gradient, back, shift, y_next = work
     for k in range(steps.size):
         eta, theta = steps[k], thetas[k]
         expect(block, order, (k + 1) * batch, (k + 2) * batch)

@@ -5,7 +5,9 @@ import numpy as np
 from ..data import Block
 from ..kernels.terms import Terms
 from ..problem import Problem
-from ..schemes.primal_dual import extragradient, plain
+from ..schemes.extragradient import Work, extragradient
+from ..schemes.primal_dual import plain
+from ..schemes.records import Pace, gather, uniform
 from ..state import State
 from . import averaging
 from .base import Solution, Solver
@@ -37,28 +39,18 @@ class Extragradient(Solver):
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
-        v = state.vectors
+        samples, rho = self.batches_per_step, state.numbers["rho"]
         extragradient(
             block,
             order,
-            order.size // (self.batches_per_step * steps),
-            self.batches_per_step == 2,
-            self.step_rule(state)(k),
-            self._thetas(k),
-            state.numbers["rho"],
+            order.size // (samples * steps),
+            True,
+            samples == 2,
+            Pace(self.step_rule(state)(k), self._thetas(k), rho),
             terms,
             plain(),
-            v["x"],
-            v["y"],
-            v["x_average"],
-            v["z_average"],
-            v["y_average"],
-            v["x_bar"],
-            v["y_bar"],
-            v["ahead"],
-            v["back"],
-            v["Fx"],
-            v["Fx_bar"],
+            uniform(1.0, rho),
+            gather(Work, state.vectors),
         )
 
     def solution(self, problem: Problem, state: State) -> Solution:

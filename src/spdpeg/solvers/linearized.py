@@ -9,7 +9,9 @@ from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
 from ..problem import Problem
-from ..schemes.primal_dual import Estimator, linearized, plain
+from ..schemes.linearized import Work, linearized
+from ..schemes.primal_dual import Estimator, plain
+from ..schemes.records import Pace, gather
 from ..state import State
 from . import averaging
 from .base import Solution, Solver, require_positive, require_smooth
@@ -48,31 +50,19 @@ class Linearized(Solver):
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
+        x_mean, averaged = self._mean(state)
         v = state.vectors
         linearized(
             block,
             order,
             order.size // steps,
-            self.step_rule(state)(k),
-            averaging.rule(self.averaging)(k),
-            state.numbers["rho"],
+            Pace(self.step_rule(state)(k), averaging.rule(self.averaging)(k), state.numbers["rho"]),
             self.lead_x,
             self.lead_y,
-            int(state.numbers.get("in_epoch", 0.0)),
+            averaged,
             terms,
             self._estimator(problem, state),
-            v["x"],
-            v["y"],
-            v["Fx_before"],
-            v["x_average"],
-            v["z_average"],
-            v["y_average"],
-            v.get("x_mean", _NOTHING),
-            v["y_next"],
-            v["ahead"],
-            v["back"],
-            v["Fx"],
-            v["Fx_ahead"],
+            gather(Work, {**v, "x_mean": x_mean}),
         )
 
     def solution(self, problem: Problem, state: State) -> Solution:
@@ -81,6 +71,10 @@ class Linearized(Solver):
 
     def _estimator(self, problem: Problem, state: State) -> Estimator:
         return plain()
+
+    def _mean(self, state: State) -> tuple[np.ndarray, int]:
+        """A vector for the plain mean of x and the number of x in it already; none unless a member needs it."""
+        return _NOTHING, 0
 
     def _rho(self, problem: Problem) -> float:
         raise NotImplementedError

@@ -3,6 +3,8 @@
 Wang, Banerjee: Online alternating direction method, ICML 2012.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..data import Block
@@ -13,6 +15,7 @@ from ..kernels.terms import Terms
 from ..problem import Problem
 from ..schemes.normal_equations import Normal, solve_normal
 from ..schemes.primal_dual import blend, dual_update, expect
+from ..schemes.records import Pace, gather
 from ..state import State
 from . import averaging
 from .base import About, Solution, require_positive
@@ -89,30 +92,15 @@ class OnlineADMM(Exact):
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
-        v = state.vectors
         online_steps(
             block,
             order,
-            1.0 / self.step_rule(state)(k),
-            averaging.rule(self.averaging)(k),
-            state.numbers["rho"],
+            Pace(1.0 / self.step_rule(state)(k), averaging.rule(self.averaging)(k), state.numbers["rho"]),
             problem.loss.prox_term,
             terms,
             stacked(problem).terms(problem),
             self._normal(problem),
-            v["x"],
-            v["y"],
-            v["z"],
-            v["x_average"],
-            v["y_average"],
-            v["z_average"],
-            v["right"],
-            v["still"],
-            v["answer"],
-            v["back"],
-            v["shift"],
-            v["y_next"],
-            v["ahead"],
+            gather(Work, state.vectors),
         )
 
     def solution(self, problem: Problem, state: State) -> Solution:
@@ -121,30 +109,34 @@ class OnlineADMM(Exact):
         return whole._replace(z=whole.z[:m], dual=whole.dual[:m])
 
 
+class Work(NamedTuple):
+    """Vectors of a step: iterates, averages, and room to work in."""
+
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    x_average: np.ndarray
+    y_average: np.ndarray
+    z_average: np.ndarray
+    right: np.ndarray
+    still: np.ndarray
+    answer: np.ndarray
+    back: np.ndarray
+    shift: np.ndarray
+    y_next: np.ndarray
+    ahead: np.ndarray
+
+
 @kernel
 def online_steps(
     block: Block,
     order: np.ndarray,
-    etas: np.ndarray,
-    thetas: np.ndarray,
-    rho: float,
+    pace: Pace,
     loss_prox: Term,
     terms: Terms,
     stack: Terms,
     normal: Normal,
-    x: np.ndarray,
-    y: np.ndarray,
-    z: np.ndarray,
-    x_average: np.ndarray,
-    y_average: np.ndarray,
-    z_average: np.ndarray,
-    right: np.ndarray,
-    still: np.ndarray,
-    answer: np.ndarray,
-    back: np.ndarray,
-    shift: np.ndarray,
-    y_next: np.ndarray,
-    ahead: np.ndarray,
+    work: Work,
 ) -> None:
     """`etas.size` iterations of online ADMM with K = [F; I].
 
@@ -152,6 +144,8 @@ def online_steps(
     still - phi'(s) answer, where still = M^{-1} (eta x + K^T (rho z - y)), answer = M^{-1} a and the margin s solves
     s + <a, answer> phi'(s) = <a, still>: a prox of phi.
     """
+    etas, thetas, rho = pace
+    x, y, z, x_average, y_average, z_average, right, still, answer, back, shift, y_next, ahead = work
     for k in range(etas.size):
         i, eta, theta = order[k], etas[k], thetas[k]
         expect(block, order, k + 1, k + 2)

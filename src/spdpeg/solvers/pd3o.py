@@ -9,7 +9,9 @@ import numpy as np
 from ..data import Block
 from ..kernels.terms import Terms
 from ..problem import Problem
-from ..schemes.primal_dual import pd3o, plain
+from ..schemes.pd3o import Work, pd3o
+from ..schemes.primal_dual import plain
+from ..schemes.records import gather, uniform
 from ..state import State
 from .base import About, Solution, Solver, require_positive, require_smooth
 from .steps import StepRule
@@ -31,7 +33,7 @@ class PD3O(Solver):
         summary="deterministic three-operator primal-dual splitting (Yan 2018)",
         update="x = prox1(q); h = x - c G(x); y+ = prox2*(y + rho F (x + h - q - c F^T y)); q+ = h - c F^T y+",
         cost="1 pass, 1 F, 1 F^T, 1 prox1, 1 prox2*, 6 d + 5 l flops",
-        memory="5 d + 4 l",
+        memory="4 d + 3 l",
         rate="O(1/t)",
         needs="smooth loss; any r1, r2, F; finite sum",
         deterministic=True,
@@ -56,33 +58,18 @@ class PD3O(Solver):
         rule = StepRule(base=1.0 / c, stable=2.0 / L if L > 0.0 else np.inf)
         d, m = problem.n_coordinates, problem.F.n_outputs
         vectors = {"x": x0.copy(), "q": x0.copy(), "z": problem.F.forward(x0)}
-        vectors |= {name: np.zeros(d) for name in ("back", "ahead", "h")}
-        vectors |= {name: np.zeros(m) for name in ("y", "y_next", "y_ahead")}
+        vectors |= {name: np.zeros(d) for name in ("back", "ahead")}
+        vectors |= {name: np.zeros(m) for name in ("y", "y_ahead")}
         return {"rho": rho, **rule.to_numbers()}, vectors
 
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
-        k = np.arange(state.steps, state.steps + steps, dtype=float)
-        v = state.vectors
-        pd3o(
-            block,
-            order,
-            order.size // steps,
-            self.step_rule(state)(k),
-            state.numbers["rho"],
-            terms,
-            plain(),
-            v["x"],
-            v["q"],
-            v["y"],
-            v["z"],
-            v["back"],
-            v["ahead"],
-            v["h"],
-            v["y_next"],
-            v["y_ahead"],
-        )
+        c, rho = 1.0 / state.numbers["step_base"], state.numbers["rho"]
+        pd3o(block, order, order.size // steps, terms, plain(), uniform(c, rho), gather(Work, state.vectors))
+
+    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+        vectors["y"][:], vectors["back"][:] = y, problem.F.adjoint(y)
 
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors

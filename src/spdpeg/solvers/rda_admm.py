@@ -4,6 +4,7 @@ Suzuki: Dual averaging and proximal gradient descent for online alternating dire
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ..kernels.jit import call_linear, call_prox, kernel
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..schemes.primal_dual import Estimator, descend, expect, plain
+from ..schemes.records import Pace, gather
 from ..state import State
 from .base import About, Solution, Solver, require_positive, require_smooth
 from .linearized import worst_row_rho
@@ -85,29 +87,14 @@ class RDAADMM(Solver):
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
-        v = state.vectors
         dual_averaging(
             block,
             order,
             order.size // steps,
-            self.step_rule(state)(k),
-            1.0 / (k + 1.0),
-            state.numbers["rho"],
+            Pace(self.step_rule(state)(k), 1.0 / (k + 1.0), state.numbers["rho"]),
             terms,
             plain(),
-            v["center"],
-            v["x"],
-            v["y"],
-            v["z"],
-            v["Fx"],
-            v["x_average"],
-            v["y_average"],
-            v["z_average"],
-            v["Fx_average"],
-            v["gradient"],
-            v["ahead"],
-            v["back"],
-            v["y_next"],
+            gather(Work, state.vectors),
         )
 
     def solution(self, problem: Problem, state: State) -> Solution:
@@ -120,35 +107,41 @@ class RDAADMM(Solver):
         return GrowingSteps.from_numbers(state.numbers)
 
 
+class Work(NamedTuple):
+    """Vectors of a step: the start, iterates, averages, and room to work in."""
+
+    center: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    Fx: np.ndarray
+    x_average: np.ndarray
+    y_average: np.ndarray
+    z_average: np.ndarray
+    Fx_average: np.ndarray
+    gradient: np.ndarray
+    ahead: np.ndarray
+    back: np.ndarray
+    y_next: np.ndarray
+
+
 @kernel
 def dual_averaging(
     block: Block,
     order: np.ndarray,
     batch: int,
-    steps: np.ndarray,
-    thetas: np.ndarray,
-    rho: float,
+    pace: Pace,
     terms: Terms,
     estimator: Estimator,
-    center: np.ndarray,
-    x: np.ndarray,
-    y: np.ndarray,
-    z: np.ndarray,
-    Fx: np.ndarray,
-    x_average: np.ndarray,
-    y_average: np.ndarray,
-    z_average: np.ndarray,
-    Fx_average: np.ndarray,
-    gradient: np.ndarray,
-    ahead: np.ndarray,
-    back: np.ndarray,
-    y_next: np.ndarray,
+    work: Work,
 ) -> None:
     """`steps.size` iterations of RDA-ADMM; `gradient` is minus the average of all gradients so far.
 
     x+ = prox_{c r1}(center - c (average gradient + F^T (average y + rho (F average x - average z))))
     y+ = prox_{rho r2*}(y + rho F x+),  z+ = F x+ + (y - y+) / rho
     """
+    steps, thetas, rho = pace
+    center, x, y, z, Fx, x_average, y_average, z_average, Fx_average, gradient, ahead, back, y_next = work
     for k in range(steps.size):
         c, theta = steps[k], thetas[k]
         expect(block, order, (k + 1) * batch, (k + 2) * batch)

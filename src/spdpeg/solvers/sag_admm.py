@@ -4,6 +4,7 @@ Zhong, Kwok: Fast stochastic alternating direction method of multipliers, ICML 2
 """
 
 import logging
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ..kernels.terms import Terms
 from ..problem import Problem
 from ..schemes.normal_equations import Normal, prepare, solve_normal
 from ..schemes.primal_dual import Estimator, blend, dual_update, expect
+from ..schemes.records import gather
 from ..state import State
 from . import averaging as averages
 from .base import About, Solution, require_positive, require_smooth
@@ -120,35 +122,18 @@ class SAGADMM(Linearized):
             super().advance(problem, terms, state, block, order, steps)
             return
         k = np.arange(state.steps, state.steps + steps, dtype=float)
-        v = state.vectors
         exact = self.variant == "exact"
         stored_point_steps(
             block,
             order,
             order.size // steps,
-            exact,
-            self._L(problem),
+            Metric(exact, self._L(problem), state.numbers["rho"] * problem.F.squared_norm),
             state.numbers["rho"],
-            state.numbers["rho"] * problem.F.squared_norm,
             averages.rule(self.averaging)(k),
             terms,
             stacked(problem).terms(problem) if exact else terms,
             self._normal(problem),
-            v["x"],
-            v["y"],
-            v["z"],
-            v["x_average"],
-            v["y_average"],
-            v["z_average"],
-            v["table"],
-            v["mean"],
-            v["points"],
-            v["point_mean"],
-            v["ahead"],
-            v["back"],
-            v["shift"],
-            v["y_next"],
-            v["Fx"],
+            gather(Work, state.vectors),
         )
 
     def solution(self, problem: Problem, state: State) -> Solution:
@@ -188,34 +173,46 @@ class SAGADMM(Linearized):
         return self._prepared[1]
 
 
+class Work(NamedTuple):
+    """Vectors of a step: iterates, averages, slopes and points last seen, and room to work in."""
+
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    x_average: np.ndarray
+    y_average: np.ndarray
+    z_average: np.ndarray
+    table: np.ndarray
+    mean: np.ndarray
+    points: np.ndarray
+    point_mean: np.ndarray
+    ahead: np.ndarray
+    back: np.ndarray
+    shift: np.ndarray
+    y_next: np.ndarray
+    Fx: np.ndarray
+
+
+class Metric(NamedTuple):
+    """Whether the x-step is solved exactly, L of the model, and rho |F|^2."""
+
+    exact: bool
+    lipschitz: float
+    coupling: float
+
+
 @kernel
 def stored_point_steps(
     block: Block,
     order: np.ndarray,
     batch: int,
-    exact: bool,
-    lipschitz: float,
+    metric: Metric,
     rho: float,
-    coupling: float,
     thetas: np.ndarray,
     terms: Terms,
     form: Terms,
     normal: Normal,
-    x: np.ndarray,
-    y: np.ndarray,
-    z: np.ndarray,
-    x_average: np.ndarray,
-    y_average: np.ndarray,
-    z_average: np.ndarray,
-    table: np.ndarray,
-    mean: np.ndarray,
-    points: np.ndarray,
-    point_mean: np.ndarray,
-    ahead: np.ndarray,
-    back: np.ndarray,
-    shift: np.ndarray,
-    y_next: np.ndarray,
-    Fx: np.ndarray,
+    work: Work,
 ) -> None:
     """`thetas.size` iterations; point_mean is the average of the points at which the slopes in `table` were taken.
 
@@ -223,6 +220,8 @@ def stored_point_steps(
     inexact: x <- prox_{r1 / s}((coupling x + L point_mean - mean - F^T (y + rho (F x - z))) / s),  s = L + coupling
     y <- y+ = prox_{rho r2*}(y + rho K x),  z <- K x + (y - y+) / rho
     """
+    exact, lipschitz, coupling = metric
+    x, y, z, x_average, y_average, z_average, table, mean, points, point_mean, ahead, back, shift, y_next, Fx = work
     n = table.size
     total = lipschitz + coupling
     for k in range(thetas.size):

@@ -3,6 +3,8 @@
 Suzuki: Stochastic dual coordinate ascent with alternating direction method of multipliers, ICML 2014.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..data import Block
@@ -11,6 +13,7 @@ from ..kernels.rows import add_row, row_dot, row_square, weight_of
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..schemes.primal_dual import expect
+from ..schemes.records import gather
 from ..state import State
 from . import averaging as averages
 from .base import About, Solution, Solver, require_positive, unweighted
@@ -82,7 +85,6 @@ class SDCAADMM(Solver):
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
-        v = state.vectors
         dual_ascent_steps(
             block,
             order,
@@ -93,16 +95,7 @@ class SDCAADMM(Solver):
             averages.rule(self.averaging)(k),
             problem.loss.prox_term,
             stacked(problem).terms(problem),
-            v["x"],
-            v["u"],
-            v["y"],
-            v["z"],
-            v["x_average"],
-            v["mean"],
-            v["pull"],
-            v["before"],
-            v["ahead"],
-            v["image"],
+            gather(Work, state.vectors),
         )
 
     def solution(self, problem: Problem, state: State) -> Solution:
@@ -111,6 +104,21 @@ class SDCAADMM(Solver):
         return Solution(
             v["x_average"].copy(), v["x"].copy(), v["z"][:m].copy(), -v["y"][:m], unweighted(problem, v["u"])
         )
+
+
+class Work(NamedTuple):
+    """Vectors of a step: iterates, the average, sums over rows, and room to work in."""
+
+    x: np.ndarray
+    u: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    x_average: np.ndarray
+    mean: np.ndarray
+    pull: np.ndarray
+    before: np.ndarray
+    ahead: np.ndarray
+    image: np.ndarray
 
 
 @kernel
@@ -124,16 +132,7 @@ def dual_ascent_steps(
     thetas: np.ndarray,
     loss_prox: Term,
     stack: Terms,
-    x: np.ndarray,
-    u: np.ndarray,
-    y: np.ndarray,
-    z: np.ndarray,
-    x_average: np.ndarray,
-    mean: np.ndarray,
-    pull: np.ndarray,
-    before: np.ndarray,
-    ahead: np.ndarray,
-    image: np.ndarray,
+    work: Work,
 ) -> None:
     """`thetas.size` iterations with K = [F; I]; mean = A^T u / N, pull = K^T y, y being the paper's dual over N.
 
@@ -141,6 +140,7 @@ def dual_ascent_steps(
     u_I <- prox_{phi* / (rho eta)}(u_I + A_I (x - rho N (mean + new pull)) / (rho eta)),  eta = |A_I|^2
     x   <- x - gamma rho (N (new mean + new pull) - (N - batch) (mean + pull))
     """
+    x, u, y, z, x_average, mean, pull, before, ahead, image = work
     n = u.size
     weight = rho * n
     scale = weight * norm

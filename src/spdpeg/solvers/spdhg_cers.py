@@ -4,6 +4,8 @@ Chambolle, Ehrhardt, Richtarik, Schonlieb: Stochastic primal-dual hybrid gradien
 imaging applications, SIAM Journal on Optimization 28 (2018).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..data import Block
@@ -13,6 +15,7 @@ from ..kernels.rows import add_row, row_dot, row_squares, weight_of
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..schemes.primal_dual import expect
+from ..schemes.records import gather
 from ..state import State
 from . import averaging as averages
 from .base import About, Solution, Solver, require_positive, unweighted
@@ -90,7 +93,7 @@ class SPDHGCERS(Solver):
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "z": z, "norms": norms, "u": np.zeros(n)}
         vectors |= {name: np.zeros(problem.n_coordinates) for name in ("pull", "back", "ahead")}
         vectors |= {name: np.zeros(problem.F.n_outputs) for name in ("y", "y_next", "y_ahead")}
-        vectors["pending"] = np.array([_NOTHING, 0.0])
+        vectors |= {"pending": np.array([_NOTHING]), "change": np.zeros(1)}
         sigma = _SAFETY * self.gamma / problem.F.norm if problem.F.norm > 0.0 else 1.0
         return {"sigma": sigma, "probability": p, **StepRule(base=1.0 / tau, stable=tau).to_numbers()}, vectors
 
@@ -98,30 +101,20 @@ class SPDHGCERS(Solver):
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
-        v = state.vectors
         dual_coordinate_steps(
             block,
             order,
             self._updates_of_F(state, steps),
-            1.0 / state.numbers["step_base"],
-            state.numbers["sigma"],
-            _SAFETY * self.gamma,
-            state.numbers["probability"],
+            Sizes(
+                1.0 / state.numbers["step_base"],
+                state.numbers["sigma"],
+                _SAFETY * self.gamma,
+                state.numbers["probability"],
+            ),
             averages.rule(self.averaging)(k),
             problem.loss.prox_term,
             terms,
-            v["x"],
-            v["u"],
-            v["y"],
-            v["z"],
-            v["norms"],
-            v["pull"],
-            v["pending"],
-            v["x_average"],
-            v["back"],
-            v["ahead"],
-            v["y_next"],
-            v["y_ahead"],
+            gather(Work, state.vectors),
         )
 
     def solution(self, problem: Problem, state: State) -> Solution:
@@ -137,8 +130,35 @@ class SPDHGCERS(Solver):
         return np.floor(np.log((tosses + 1.0) / _COINS) / np.log(p)).astype(np.int64)
 
 
-_NOTHING, _FROM_F = -1.0, -2.0
+_NOTHING, _FROM_F = -1, -2
 """What the extrapolation still has to account for, beside the number of a row."""
+
+
+class Work(NamedTuple):
+    """Vectors of a step: iterates, the average, what is pending, and room to work in."""
+
+    x: np.ndarray
+    u: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    norms: np.ndarray
+    pull: np.ndarray
+    pending: np.ndarray
+    change: np.ndarray
+    x_average: np.ndarray
+    back: np.ndarray
+    ahead: np.ndarray
+    y_next: np.ndarray
+    y_ahead: np.ndarray
+
+
+class Sizes(NamedTuple):
+    """Primal step, dual step of F, that of a row times its norm, and the probability of F."""
+
+    tau: float
+    sigma: float
+    gamma: float
+    probability: float
 
 
 @kernel
@@ -146,31 +166,19 @@ def dual_coordinate_steps(
     block: Block,
     order: np.ndarray,
     updates_of_F: np.ndarray,
-    tau: float,
-    sigma: float,
-    gamma: float,
-    probability: float,
+    sizes: Sizes,
     thetas: np.ndarray,
     loss_prox: Term,
     terms: Terms,
-    x: np.ndarray,
-    u: np.ndarray,
-    y: np.ndarray,
-    z: np.ndarray,
-    norms: np.ndarray,
-    pull: np.ndarray,
-    pending: np.ndarray,
-    x_average: np.ndarray,
-    back: np.ndarray,
-    ahead: np.ndarray,
-    y_next: np.ndarray,
-    y_ahead: np.ndarray,
+    work: Work,
 ) -> None:
     """`order.size` row updates and the updates of F before them; pull = A^T u / N + F^T y.
 
     Each update first moves x <- prox_{tau r1}(x - tau (pull + last change of pull / its probability)); the second term
-    is kept as `pending`: the row and the change of its dual, or `back` for F.
+    is kept: `pending` is the row and `change` that of its dual, or `pending` says that it is `back`, the change of F.
     """
+    tau, sigma, gamma, probability = sizes
+    x, u, y, z, norms, pull, pending, change, x_average, back, ahead, y_next, y_ahead = work
     n = u.size
     for k in range(order.size):
         expect(block, order, k + 1, k + 2)
@@ -178,8 +186,8 @@ def dual_coordinate_steps(
         for update in range(updates_of_F[k] + 1):
             for j in range(x.size):
                 ahead[j] = x[j] - tau * pull[j]
-            if pending[0] >= 0.0:
-                add_row(block.rows, int(pending[0]), -tau * pending[1] / (1.0 - probability), ahead)
+            if pending[0] >= 0:
+                add_row(block.rows, pending[0], -tau * change[0] / (1.0 - probability), ahead)
             elif pending[0] == _FROM_F:
                 for j in range(x.size):
                     ahead[j] -= tau / probability * back[j]
@@ -201,16 +209,16 @@ def dual_coordinate_steps(
                 pending[0] = _FROM_F
             else:
                 # prox of (sigma_i / N) phi_i* by Moreau; sigma_i / N = gamma / |a_i|.
-                change = 0.0
+                change[0] = 0.0
                 if norms[i] > 0.0:
                     step = gamma / norms[i]
                     point = u[i] + step * row_dot(block.rows, i, x)
                     after = point - step * call_scalar_prox(
                         loss_prox, point / step, weight_of(block.weights, i) / step, block.labels[i]
                     )
-                    change = after - u[i]
+                    change[0] = after - u[i]
                     u[i] = after
-                    add_row(block.rows, i, change / n, pull)
-                pending[0], pending[1] = float(i), change
+                    add_row(block.rows, i, change[0] / n, pull)
+                pending[0] = i
         for j in range(x.size):
             x_average[j] += thetas[k] * (x[j] - x_average[j])

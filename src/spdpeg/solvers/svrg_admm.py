@@ -95,6 +95,9 @@ class SVRGADMM(Linearized, Periodic):
     def _estimator(self, problem: Problem, state: State) -> Estimator:
         return Estimator(1.0, 0.0, state.vectors["table"], state.vectors["mean"])
 
+    def _mean(self, state: State) -> tuple[np.ndarray, int]:
+        return state.vectors["x_mean"], int(state.numbers["in_epoch"])
+
     def _rho(self, problem: Problem) -> float:
         return worst_row_rho(self.rho, problem)
 

@@ -18,8 +18,9 @@ from ..kernels.rows import scaled_squares, snapshot
 from ..kernels.terms import Terms
 from ..operators import Empty
 from ..problem import Problem
-from ..schemes.primal_dual import Estimator, linearized, plain
-from ..schemes.variance_reduced import Steps, condat_vu_steps, extragradient_steps, pd3o_steps
+from ..schemes import condat_vu, extragradient, linearized, pd3o
+from ..schemes.primal_dual import Estimator, plain
+from ..schemes.records import Pace, Steps, gather
 from ..state import State
 from . import averaging, sampling
 from .base import About, Periodic, Solution, Watcher, require_positive, require_smooth
@@ -217,64 +218,44 @@ class VRSPDPEG(Periodic, Watcher):
         """Those of SGADM; its averages take the room of vectors that are needed later only."""
         v, done = state.vectors, int(state.numbers["done"])
         k = np.arange(done, done + steps, dtype=float)
-        linearized(
-            block,
-            order,
-            order.size // steps,
-            self.step_rule(state)(k),
-            averaging.rule("uniform")(k),
-            state.numbers["rho"],
-            SGADM.lead_x,
-            SGADM.lead_y,
-            0,
-            terms,
-            plain(),
-            v["x"],
-            v["y"],
-            v["Fx_before"],
-            v["spare"],
-            v["z"],
-            v["y_bar"],
-            _NOTHING,
-            v["y_next"],
-            v["ahead"],
-            v["back"],
-            v["Fx"],
-            v["y_ahead"],
+        pace = Pace(self.step_rule(state)(k), averaging.rule("uniform")(k), state.numbers["rho"])
+        room = {"x_average": v["spare"], "z_average": v["z"], "y_average": v["y_bar"], "Fx_ahead": v["y_ahead"]}
+        work = gather(linearized.Work, {**v, **room, "x_mean": _NOTHING})
+        linearized.linearized(
+            block, order, order.size // steps, pace, SGADM.lead_x, SGADM.lead_y, 0, terms, plain(), work
         )
 
     def _reduced_steps(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, batch: int
     ) -> None:
-        v = state.vectors
+        v, numbers = state.vectors, state.numbers
         penalty = problem.regularizer
-        work = [v[name] for name in ("x", "y", "z", "back", "ahead", "spare", "y_ahead")]
-        if state.numbers["merged"]:
+        if numbers["merged"]:
             assert problem.merged is not None
             penalty = problem.merged
             empty, none = Empty().bind(problem.n_coordinates), v["y"][:0]
             terms = terms._replace(forward=empty.forward_term, adjoint=empty.adjoint_term)
-            work[1], work[2], work[6] = none, none, none
+            v = {**v, "y": none, "z": none, "y_next": none, "y_ahead": none}
         scaled = penalty.scaled(v["tau"])
         assert scaled is not None
         terms = terms._replace(prox1=scaled.prox_term(problem.n_coordinates))
-        size = Steps(
-            v["tau"],
-            v["sigma"],
-            float(v["sigma"].min(initial=1.0)),
-            v.get("shares", _NOTHING),
-            int(state.numbers["dual_every"]),
-            int(state.numbers["waiting"]),
-            v["anchor"],
-        )
+        steps = Steps(v["tau"], v["sigma"], 1.0, float(v["sigma"].min(initial=1.0)), v.get("shares", _NOTHING))
         memory = 1.0 / block.labels.size if self.estimator == "saga" else 0.0
         estimator = Estimator(1.0, memory, v["table"], v["mean"])
+        common = block, order, batch
         if self.scheme == "extragradient":
-            work += [v["y_bar"], v["Fx"]]
-        if self.scheme in _KERNELS:
-            _KERNELS[self.scheme](block, order, batch, terms, estimator, size, *work)
+            ones = np.ones(order.size // batch)
+            room = {"x_average": _NOTHING, "z_average": v["z"], "y_average": _NOTHING}
+            room |= {"x_bar": v["spare"], "Fx_bar": v["y_ahead"]}
+            work = gather(extragradient.Work, {**v, **room})
+            pace = Pace(ones, ones, 1.0)
+            extragradient.extragradient(*common, False, True, pace, terms, estimator, steps, work)
+        elif self.scheme == "pd3o":
+            pd3o.pd3o(*common, terms, estimator, steps, gather(pd3o.Work, {**v, "q": v["spare"]}))
         else:
-            state.numbers["waiting"] = int(condat_vu_steps(block, order, batch, terms, estimator, size, *work))
+            every, waiting = int(numbers["dual_every"]), int(numbers["waiting"])
+            relayed = gather(condat_vu.Work, {**v, "x_next": v["spare"]})
+            numbers["waiting"] = condat_vu.condat_vu(*common, terms, estimator, steps, 1.0, every, waiting, relayed)
 
     def solution(self, problem: Problem, state: State) -> Solution:
         numbers, v = state.numbers, state.vectors
@@ -341,7 +322,3 @@ class VRSPDPEG(Periodic, Watcher):
             return whole
         toss = int(Independent(_TOSSES, 1, state.seed + 1).draw(int(state.numbers["epochs"]), 1)[0])
         return math.ceil(-whole * math.log((toss + 1.0) / _TOSSES)) or 1
-
-
-_KERNELS = {"pd3o": pd3o_steps, "extragradient": extragradient_steps}
-"""Schemes other than Condat-Vu, which without a dual is the proximal gradient method."""
