@@ -185,6 +185,26 @@ def follow_size(
     gradient_average[-1] /= factor
 
 
+class Work(NamedTuple):
+    """Vectors of a step: what is learned, iterates, the start, averages, the half-way point, and room to work in."""
+
+    learned: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    start: np.ndarray
+    x_average: np.ndarray
+    z_average: np.ndarray
+    y_average: np.ndarray
+    gradient_average: np.ndarray
+    x_bar: np.ndarray
+    y_bar: np.ndarray
+    gradient: np.ndarray
+    ahead: np.ndarray
+    back: np.ndarray
+    Fx: np.ndarray
+    Fx_bar: np.ndarray
+
+
 @kernel
 def adaptive_extragradient(
     block: Block,
@@ -195,21 +215,7 @@ def adaptive_extragradient(
     course: Course,
     terms: Terms,
     value: Term,
-    learned: np.ndarray,
-    x: np.ndarray,
-    y: np.ndarray,
-    start: np.ndarray,
-    x_average: np.ndarray,
-    z_average: np.ndarray,
-    y_average: np.ndarray,
-    gradient_average: np.ndarray,
-    x_bar: np.ndarray,
-    y_bar: np.ndarray,
-    gradient: np.ndarray,
-    ahead: np.ndarray,
-    back: np.ndarray,
-    Fx: np.ndarray,
-    Fx_bar: np.ndarray,
+    work: Work,
 ) -> None:
     """Iterations first, ..., first + steps - 1 of SPDPEG with steps of their own length.
 
@@ -219,6 +225,23 @@ def adaptive_extragradient(
     y    <- y_bar + rho (F x_bar - F x)
     averages of x_bar, of z = F x + (y - y_bar) / rho, of y_bar and of g, the later the heavier
     """
+    (
+        learned,
+        x,
+        y,
+        start,
+        x_average,
+        z_average,
+        y_average,
+        gradient_average,
+        x_bar,
+        y_bar,
+        gradient,
+        ahead,
+        back,
+        Fx,
+        Fx_bar,
+    ) = work
     per_step = 2 * batch if course.two_samples else batch
     for k in range(steps):
         rows_here = order[k * per_step : k * per_step + batch]

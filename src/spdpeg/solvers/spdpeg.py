@@ -16,6 +16,7 @@ from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..schemes import adaptive
+from ..schemes.records import gather
 from ..state import State
 from . import averaging
 from .base import About, Solution, require_smooth
@@ -186,7 +187,6 @@ class SPDPEG(Extragradient):
     def advance(
         self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> None:
-        v = state.vectors
         if not self._adapts(problem):
             super().advance(problem, terms, state, block, order, steps)
             return
@@ -199,21 +199,7 @@ class SPDPEG(Extragradient):
             self._course(problem),
             terms,
             problem.loss.value_term,
-            v["learned"],
-            v["x"],
-            v["y"],
-            v["start"],
-            v["x_average"],
-            v["z_average"],
-            v["y_average"],
-            v["gradient_average"],
-            v["x_bar"],
-            v["y_bar"],
-            v["gradient"],
-            v["ahead"],
-            v["back"],
-            v["Fx"],
-            v["Fx_bar"],
+            gather(adaptive.Work, state.vectors),
         )
 
     def _course(self, problem: Problem) -> adaptive.Course:
