@@ -35,8 +35,8 @@ def test_ladmm_is_condat_vu(r1: str, operator: str) -> None:
     x0, rho = 0.3 * RNG.standard_normal(SIZE), 0.2
     options: dict[str, Any] = {"max_passes": None, "rho": rho}
     ladmm = spdpeg.solve(problem, "ladmm", max_iterations=0, x0=x0, **options).state
-    condat_vu = spdpeg.solve(problem, "condat-vu", max_iterations=0, x0=x0, **options).state
-    condat_vu.vectors["y"][:] = problem.r2.dual_prox(rho * problem.F.forward(x0), rho)
+    dual0 = -problem.r2.dual_prox(rho * problem.F.forward(x0), rho)
+    condat_vu = spdpeg.solve(problem, "condat-vu", max_iterations=0, x0=x0, dual0=dual0, **options).state
     for _ in range(8):
         before = -condat_vu.vectors["y"]
         one = spdpeg.solve(problem, "ladmm", max_iterations=1, state=ladmm, **options)
