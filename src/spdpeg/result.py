@@ -20,6 +20,9 @@ class Status(Enum):
     MAX_ITERATIONS = "the budget of iterations is used up"
     MAX_SECONDS = "the budget of seconds is used up"
     STREAM_ENDED = "the stream ended"
+    EXHAUSTED = "no further step improves the objective; the certificate says how far it is from optimal"
+    INFEASIBLE = "no point satisfies all constraints"
+    UNBOUNDED = "the objective has no minimum"
     CALLBACK = "the callback asked to stop"
     INTERRUPTED = "interrupted from the keyboard; the result is that of the last finished step"
 

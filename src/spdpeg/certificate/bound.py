@@ -62,11 +62,12 @@ def certify(
     seen: Evaluation | None = None,
     slopes: np.ndarray | None = None,
     tol: float | None = None,
+    slopes_gradient: np.ndarray | None = None,
 ) -> Certificate:
     """Certificate at (x, dual); `best` is a lower bound known before. Costs one read of the data unless `seen` at x.
 
-    `slopes` of the rows, from the solver, are tried beside those at x; for a loss with kinks they take their place.
-    The bound may lose a tenth of `tol` if that saves time.
+    `slopes` of the rows, from the solver, are tried before those at x; for a loss with kinks they take their place.
+    `slopes_gradient` is A^T W of them over N, if known. The bound may lose a tenth of `tol` if that saves time.
     """
     y = project_dual(problem, -dual)
     seen = look(problem, x) if seen is None else seen
@@ -75,8 +76,9 @@ def certify(
     try:
         smooth = math.isfinite(problem.loss.curvature)
         if slopes is not None:
-            lower = max(lower, bound(problem, _given(problem, slopes), y.copy(), x))
-        if smooth or slopes is None:
+            lower = max(lower, bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
+        enough = tol is not None and primal - lower <= 0.5 * tol * abs(primal)
+        if not enough and (smooth or slopes is None):
             accuracy = _EXACT if tol is None else _LEVEL * math.sqrt(tol)
             lower = max(lower, bound(problem, at_point(problem, seen, accuracy), y.copy(), x))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
@@ -101,7 +103,10 @@ def least_gap(problem: ProblemView, x: np.ndarray, seen: Evaluation, value: floa
     norm = _one_norm(problem)
     if norm is None or (problem.bias and not is_balanced(seen, _LEVEL * math.sqrt(tol))):
         return -math.inf
-    gradient = balance(seen.rising, seen.gradient - seen.rising)[0] if problem.bias else seen.gradient
+    gradient = seen.gradient
+    if problem.bias:
+        assert seen.rising is not None
+        gradient = balance(seen.rising, seen.gradient - seen.rising)[0]
     return value - seen.loss + norm.dual_scale(norm.nearest_dual(-gradient)) * float(gradient @ x)
 
 
@@ -112,21 +117,31 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
     """
     norm = _one_norm(problem)
     if norm is not None:
-        return _value(problem, slopes, -slopes.gradient, norm, None, x)
+        return max(_value(problem, slopes, -slopes.gradient, norm, None, x), slopes.loss_part(0.0))
     r1, adjoint = problem.regularizer, problem.F.adjoint
-    best = _value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x)
+    best = max(
+        _value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x),
+        _least_terms(problem, slopes),
+    )
     if r1.homogeneous and not r1.indicator and y.size:
         polished = y.copy()
         _polish(problem, polished, slopes.gradient)
         best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(polished)), r1, polished, x))
-    if best == -math.inf and y.size:
+    if best <= _least_terms(problem, slopes) and y.size:
         corrected = _corrected(problem, slopes, y)
         if corrected is not None:
-            best = _value(problem, slopes, -(slopes.gradient + adjoint(corrected)), r1, corrected, x)
+            best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(corrected)), r1, corrected, x))
         over = _over_diagonal(problem, y)
         if over is not None:
             best = max(best, _value(problem, over, -(over.gradient + adjoint(y)), r1, y, x))
     return best
+
+
+def _least_terms(problem: ProblemView, slopes: Slopes) -> float:
+    """The least values of all terms added up, which no objective is below: D(0, 0)."""
+    nothing, none = np.zeros(problem.n_coordinates), np.zeros(problem.F.n_outputs)
+    total = slopes.loss_part(0.0) - problem.regularizer.conjugate(nothing) - problem.r2.conjugate(none)
+    return -math.inf if math.isnan(total) else total
 
 
 def _one_norm(problem: ProblemView) -> Penalty | None:
@@ -164,10 +179,10 @@ def _value(
     return total if total < math.inf and not math.isnan(total) else -math.inf
 
 
-def _given(problem: ProblemView, u: np.ndarray) -> Slopes:
-    """Slopes of a solver; for an intercept they are made to add up to 0."""
-    slopes = given(problem, u)
-    if problem.bias and slopes.gradient[-1] != 0.0:
+def _given(problem: ProblemView, u: np.ndarray, gradient: np.ndarray | None) -> Slopes:
+    """Slopes of a solver; for an intercept they are made to add up to 0 if more than rounding is missing."""
+    slopes = given(problem, u, gradient)
+    if problem.bias and abs(slopes.gradient[-1]) > _ROUNDING * problem.column_sizes[-1] * slopes.size():
         rising, falling = given(problem, np.maximum(u, 0.0)).gradient, given(problem, np.minimum(u, 0.0)).gradient
         gradient, up, down = balance(rising, falling)
         return given(problem, np.where(u > 0.0, up * u, down * u), gradient)

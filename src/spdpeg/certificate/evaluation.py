@@ -15,8 +15,8 @@ class Evaluation(NamedTuple):
     loss: float
     margins: np.ndarray
     gradient: np.ndarray
-    rising: np.ndarray
-    """The gradient's part from rows with positive slopes."""
+    rising: np.ndarray | None
+    """The gradient's part from rows with positive slopes; None where nobody has asked for it."""
 
 
 def look(problem: ProblemView, x: np.ndarray, margins: np.ndarray | None = None) -> Evaluation:

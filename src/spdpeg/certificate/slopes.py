@@ -87,6 +87,8 @@ def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> S
         return _from(problem, evaluation, at_margins(problem, evaluation))
     n, count = problem.block.labels.size, directions.shape[1]
     if count == 1 and problem.bias and directions.indices[0] == problem.n_coordinates - 1:
+        if evaluation.rising is None:
+            evaluation = look(problem, evaluation.gradient, evaluation.margins)
         return _balanced_at(problem, evaluation, accuracy)
     if count > MOST_FREE or n * count**2 > _MOST_WORK:
         return _from(problem, evaluation, at_margins(problem, evaluation))
@@ -110,6 +112,7 @@ def balance(rising: np.ndarray, falling: np.ndarray) -> tuple[np.ndarray, float,
 
 def is_balanced(evaluation: Evaluation, accuracy: float) -> bool:
     """Whether the slopes add up to 0, up to this part of what their absolute values add up to."""
+    assert evaluation.rising is not None
     up, down = evaluation.rising[-1], evaluation.rising[-1] - evaluation.gradient[-1]
     return bool(abs(up - down) <= accuracy * (up + down))
 
@@ -152,9 +155,11 @@ def _from(problem: ProblemView, evaluation: Evaluation, part: LossPart) -> Slope
 
 def _balanced_at(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> Slopes:
     rising, shift = evaluation.rising, 0.0
+    assert rising is not None
     if not is_balanced(evaluation, accuracy):
         shift = best_shift(problem, evaluation.margins)
         there = look(problem, evaluation.gradient, evaluation.margins + shift)
+        assert there.rising is not None
         rising, evaluation = there.rising, there._replace(margins=evaluation.margins)
     gradient, up, down = balance(rising, evaluation.gradient - rising)
     part = at_margins(problem, evaluation, shift, up, down)

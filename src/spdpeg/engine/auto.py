@@ -8,12 +8,18 @@ same, either is right.
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..data import Stream
+from ..exact.interior_point import InteriorPoint
+from ..exact.penalties import PenaltyForm
+from ..exact.pieces import Lines
+from ..exact.prox_newton import ProxNewton
+from ..exact.working_set import WorkingSet
 from ..newton.model import is_sparse
-from ..newton.prox_newton import MOST_FEATURES, ROWS_PER_FEATURE, ProxNewton, fits, is_tall
+from ..newton.sampled_newton import MOST_FEATURES, ROWS_PER_FEATURE, SampledNewton, fits, is_tall
 from ..problem import Problem
-from ..solvers.base import Solver
-from ..solvers.linear_program import LinearProgram, is_linear
+from ..solvers.base import Periodic, Solver
 from ..solvers.spdhg_cers import SPDHGCERS
 from ..solvers.spdpeg import SPDPEG
 from ..solvers.vr_choices import dense_flops, merged_flops, row_flops
@@ -29,8 +35,16 @@ _SMALL = 2e8
 """Flops, some tenths of a second, below which Newton's steps are taken whatever the alternative would cost."""
 _AIM = 1e-6
 """Relative gap that a run without a tolerance is planned for."""
-_LP_ENTRIES = 1e6
-"""Entries of the data up to which a linear program is the first choice where it applies."""
+_SMALL_MATRIX = 300
+"""Coordinates up to which the model of all of them is solved, whatever the rows."""
+_LARGE_MATRIX = 1500
+"""Coordinates up to which it is solved if there are many rows, or nothing to leave out."""
+_TALL = 4
+"""Rows per coordinate that are many."""
+_MOST_FORM = 2_000_000
+"""Coordinates up to which the penalties are written out."""
+_MOST_ROWS = 200_000
+"""Entries of F, other than along a chain, up to which a proximal step of it is solved by interior points."""
 _INNER_STEPS = 300.0
 """Steps of ADMM that solve a quadratic model, about."""
 _DENSE = 0.2
@@ -49,18 +63,70 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
     """
     if isinstance(problem.source, Stream):
         return [_chosen(SPDPEG(), "a stream shows each row once")]
+    exact = _exact(problem)
+    if exact is not None:
+        method, why = exact
+        return [
+            _chosen(method, why, Ended(method)),
+            _chosen(_first_order(problem), f"{method.about.name} ended before the tolerance was met"),
+        ]
     if not math.isfinite(problem.loss.curvature):
-        if is_linear(problem) and problem.block.rows.values.size <= _LP_ENTRIES:
-            return [_chosen(LinearProgram(), "the loss is non-smooth and all of the problem is a small linear program")]
         return [_chosen(SPDHGCERS(), "the loss is non-smooth and this method needs no gradient")]
     if newton_first(problem):
-        return [_chosen(ProxNewton(), "a few Newton steps should cost less than many passes of stochastic ones")]
+        return [_chosen(SampledNewton(), "a few Newton steps should cost less than many passes of stochastic ones")]
     if not fits(problem):
         return [_chosen(VRSPDPEG(), "the matrices of Newton's steps would not fit")]
     return [
         _chosen(VRSPDPEG(), "many passes of stochastic steps should cost less than a few Newton steps", Stalls(tol)),
-        _chosen(ProxNewton(), "at the pace of its last passes, vr-spdpeg would have cost more"),
+        _chosen(SampledNewton(), "at the pace of its last passes, vr-spdpeg would have cost more"),
     ]
+
+
+def _exact(problem: Problem) -> tuple[Periodic, str] | None:
+    """The exact method for a problem, and why it is chosen; None if there is none or it would cost too much."""
+    form = PenaltyForm.of(problem) if problem.n_coordinates <= _MOST_FORM else None
+    if form is None:
+        return None
+    n, width = problem.block.labels.size, form.form.width
+    small = width <= _SMALL_MATRIX or (width <= _LARGE_MATRIX and n >= _TALL * width)
+    if not math.isfinite(problem.loss.curvature):
+        if problem.loss.lines(problem.block.labels) is not None and width <= _LARGE_MATRIX:
+            return InteriorPoint(), "the loss is made of lines, so that the whole problem is one small conic program"
+        return None
+    lines = Lines.of(form.form)
+    if lines is None:
+        if width <= _LARGE_MATRIX:
+            return ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly"
+        return None
+    if small:
+        return ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly"
+    if _may_be_few(problem, lines):
+        return WorkingSet(), "of many coordinates the penalties leave few that differ"
+    return None
+
+
+def _may_be_few(problem: Problem, lines: Lines) -> bool:
+    """Whether penalties can make the solution one of few pieces, and finding them is not too expensive."""
+    sparse = bool(np.count_nonzero(lines.weight) >= problem.n_features)
+    if not sparse and lines.pairs.all():
+        directions = problem.free_directions
+        sparse = directions is not None and int(directions.shape[1]) <= 1 + problem.n_features // 10
+    chain = problem.merged is not None
+    return sparse and (chain or lines.K.nnz <= _MOST_ROWS)
+
+
+def _first_order(problem: Problem) -> Solver:
+    return VRSPDPEG() if math.isfinite(problem.loss.curvature) else SPDHGCERS()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Leave a method that cannot go on."""
+
+    method: Periodic
+
+    def __call__(self, problem: Problem, state: State, gap: float) -> bool:
+        return self.method.ended(state) is not None
 
 
 @dataclass(frozen=True)
@@ -115,5 +181,5 @@ def _pass_flops(problem: Problem, state: State) -> float:
     return problem.block.labels.size * (row_flops(problem) + dense / state.batch_size)
 
 
-def _chosen(method: Solver, why: str, leave: Stalls | None = None) -> Planned:
+def _chosen(method: Solver, why: str, leave: "Stalls | Ended | None" = None) -> Planned:
     return Planned(method, f"chosen because {why}", leave)

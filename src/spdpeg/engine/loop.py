@@ -85,6 +85,9 @@ def run(
                 if status is not None:
                     break
             method, rows_per_step = course.method, course.feed.rows_per_step  # of the next stage, from here on
+            status = method.ended(state) if isinstance(method, Periodic) else None
+            if status is not None:
+                break
             with clock.running():
                 prepared = method.prepare(problem, terms, state) if isinstance(method, Periodic) else 0
             if prepared:

@@ -139,7 +139,7 @@ class Recorder:
             np.array(self.violation),
         )
         return Result(
-            *self._solution(state),
+            *self._solution(state)[:5],
             objective=self.objective[-1],
             violation=self.violation[-1],
             iterations=state.iterations,
@@ -177,8 +177,8 @@ class Recorder:
         """Certificate at this point, with the best lower bound of the run; made once for each step."""
         if self.certificate is None or self._certified_at != state.iterations:
             best = -math.inf if self.certificate is None else self.certificate.dual
-            x, _, _, dual, slopes = self._solution(state)
-            certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol)
+            x, _, _, dual, slopes, gradient = self._solution(state)
+            certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol, gradient)
             self.certificate = certificate.judged(self._tol or 0.0, self._problem.loss_at_zero)
             self._certified_at = state.iterations
         return self.certificate

@@ -3,7 +3,10 @@
 from typing import Any
 
 from ..errors import InputError
-from ..newton.prox_newton import ProxNewton
+from ..exact.interior_point import InteriorPoint
+from ..exact.prox_newton import ProxNewton
+from ..exact.working_set import WorkingSet
+from ..newton.sampled_newton import SampledNewton
 from ..solvers.adaptive_sadmm import SADMMDiag, SADMMFull
 from ..solvers.admm_newton import ADMMNewton
 from ..solvers.base import Solver
@@ -49,6 +52,9 @@ _SOLVERS: tuple[type[Solver], ...] = (
     PD3O,
     ADMMNewton,
     ProxNewton,
+    SampledNewton,
+    WorkingSet,
+    InteriorPoint,
     LinearProgram,
 )
 

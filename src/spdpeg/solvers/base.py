@@ -18,6 +18,7 @@ from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
 from ..parameters import Parameterized
 from ..problem import Problem
+from ..result import Status
 from ..state import State
 from .documentation import complete
 from .sampling import InOrder, Sampler
@@ -63,6 +64,8 @@ class Solution(NamedTuple):
     dual: np.ndarray
     slopes: np.ndarray | None = None
     """Slopes of the loss, one for each row, where the method keeps them: at a kink x does not tell."""
+    slopes_gradient: np.ndarray | None = None
+    """A^T W of these slopes over N, where the method knows it."""
 
 
 class Solver(Parameterized):
@@ -155,6 +158,10 @@ class Periodic(Solver):
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
         """The work that is due now, if any; returns the number of rows it read."""
         return 0
+
+    def ended(self, state: State) -> Status | None:
+        """Why the method cannot go on, if it cannot."""
+        return None
 
 
 class Watcher(Solver):

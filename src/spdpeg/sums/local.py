@@ -6,15 +6,22 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from ..data import Block
+from ..data import Block, Dense
 from ..data.matrix import data_matrix
-from ..kernels.jit import STRETCH
-from ..kernels.rows import sum_stretches
+from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts
+from ..kernels.jit import STRETCH, frozen
+from ..kernels.rows import Rows, sum_stretches
 from ..kernels.sweeps import Ahead, AtRows, Labelled, outer_sum, read_margins, sweep
 from ..losses import Loss
 
 _BLOCK_ENTRIES = 1 << 17
 """Entries of dense rows that are worked on at a time, so that all products with them find them in the cache."""
+
+_SCATTERED = 0.5
+"""Time of half an outer product of a sparse row with itself, per entry, relative to"""
+
+_DENSE_FLOPS = 15.0
+"""as many flops of a dense product."""
 
 _NOTHING = np.zeros(0)
 _NO_MATRIX = np.zeros((0, 0))
@@ -72,6 +79,42 @@ class LocalSums:
         for rows, some in self._blocks():
             _add_gram(rows, factors[some], out)
         return _symmetric(out)
+
+    def collapse(self, labels: np.ndarray, count: int) -> "LocalSums":
+        """The same rows with columns added up over `count` pieces; labels[j] is the piece of column j, or -1. One read.
+
+        The result is dense where that makes its curvature cheaper. An intercept's column must be a piece of its own,
+        the last.
+        """
+        rows = self.block.rows
+        pieces = count - (rows.bias != 0.0)
+        own = labels[: rows.width].astype(np.int64)
+        if self.is_sparse:
+            sparse = self._collapse_sparse(own, pieces)
+            counts = np.diff(sparse.indptr).astype(float)
+            if _SCATTERED * float(counts @ counts) > self.n_rows * pieces * (pieces / _DENSE_FLOPS + 1.0):
+                table = np.zeros((self.n_rows, pieces))
+                collapse_dense(rows, own, table)
+                return LocalSums(self.block._replace(rows=Dense(table).rows._replace(bias=rows.bias)), self._loss)
+            return LocalSums(self.block._replace(rows=sparse), self._loss)
+        inside = np.flatnonzero(own >= 0)
+        table = self._dense[:, : rows.width][:, inside]
+        if pieces < inside.size:
+            order = np.argsort(own[inside], kind="stable")
+            starts = np.searchsorted(own[inside][order], np.arange(pieces))
+            table = np.add.reduceat(table[:, order], starts, axis=1)
+        else:
+            table = table[:, np.argsort(own[inside], kind="stable")]
+        return LocalSums(self.block._replace(rows=Dense(table).rows._replace(bias=rows.bias)), self._loss)
+
+    def _collapse_sparse(self, labels: np.ndarray, pieces: int) -> Rows:
+        rows = self.block.rows
+        counts = np.empty(self.n_rows, dtype=np.int64)
+        collapsed_counts(rows, labels, np.full(pieces, -1), counts)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        indices, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+        collapse_sparse(rows, labels, np.full(pieces, -1), np.empty(pieces, np.int64), indptr, indices, values)
+        return Rows(frozen(values), frozen(indices), frozen(indptr), pieces, rows.bias)
 
     def _read(
         self, x: np.ndarray, here: AtRows, known: bool, curvature: bool, model: Sweep | None, ahead: Any

@@ -77,7 +77,7 @@ def is_tall(problem: Problem) -> bool:
     return problem.n_coordinates <= MOST_FEATURES and not is_sparse(problem)
 
 
-class ProxNewton(Periodic, Watcher):
+class SampledNewton(Periodic, Watcher):
     """x <- minimiser of the quadratic model of l plus r1 + r2(F .), with step halving; the last iterate.
 
     Parameters
@@ -88,7 +88,7 @@ class ProxNewton(Periodic, Watcher):
     """
 
     about = About(
-        name="prox-newton",
+        name="sampled-newton",
         summary="proximal Newton with sampled curvature, deterministic, for few coordinates or few rows",
         update="x+ = x + step (m - x), m the minimiser of a quadratic model of l, plus r1 + r2(F .)",
         cost=(
@@ -118,7 +118,7 @@ class ProxNewton(Periodic, Watcher):
         require_smooth(self, problem)
         if not fits(problem):
             raise UnsupportedError(
-                f"prox-newton factorises a d x d or an N x N matrix; d is {problem.n_coordinates} and N is "
+                f"sampled-newton factorises a d x d or an N x N matrix; d is {problem.n_coordinates} and N is "
                 f'{problem.n_samples}. It takes up to {MOST_FEATURES}; use "vr-spdpeg".'
             )
 

@@ -38,7 +38,7 @@ LAYOUTS: dict[str, Any] = {"dense": np.asarray, "csr": sp.csr_array, "unsorted":
 
 def run(problem: spdpeg.Problem, iterations: int = ITERATIONS, **options: Any) -> spdpeg.Result:
     """That many steps."""
-    return spdpeg.solve(problem, "prox-newton", max_passes=None, max_iterations=iterations, **options)
+    return spdpeg.solve(problem, "sampled-newton", max_passes=None, max_iterations=iterations, **options)
 
 
 def excess(instance: Instance, x: np.ndarray) -> float:

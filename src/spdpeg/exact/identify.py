@@ -1,0 +1,102 @@
+"""Which coordinates may become non-zero and which neighbours may part, found without data.
+
+At x with gradient g of the loss, a proximal gradient step, or its limit for short steps, names the zeros that stay 0
+and the fused rows that stay fused. All other rows of the penalty are opened in the next, reduced problem. With weights
+made larger by a factor fewer rows are opened, and the step is still one of descent.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..penalties import FusedL1
+from .pieces import Lines, Pieces
+from .quadratic import Model, minimize
+
+_MOST_DOUBLINGS = 60
+_BISECTIONS = 6
+
+
+@dataclass(frozen=True)
+class Identified:
+    """What a step opens, and the multipliers of the rows of K that belong to it."""
+
+    pieces: Pieces
+    multipliers: np.ndarray | None = None
+
+
+class Identifier:
+    """Finds pieces for one set of penalties.
+
+    Parameters
+    ----------
+    lines : Lines
+    chain : FusedL1, optional
+        The same penalties of the first coordinates, if they are those of a chain.
+    """
+
+    def __init__(self, lines: Lines, chain: FusedL1 | None) -> None:
+        self._lines, self._chain = lines, chain
+        counts = np.bincount(lines.K.indices, minlength=lines.weight.size)
+        self._linked = np.flatnonzero(counts)
+
+    def __call__(self, x: np.ndarray, gradient: np.ndarray, step: float, most: int) -> Identified:
+        """Pieces of which about `most` at most are not 0."""
+        found = self._with(x, gradient, step, 1.0)
+        if found.pieces.number <= most:
+            return found
+        low, high = 1.0, 2.0
+        pieces = self._with(x, gradient, step, high).pieces
+        for _ in range(_MOST_DOUBLINGS):
+            if pieces.number <= most:
+                break
+            low, high = high, 2.0 * high
+            pieces = self._with(x, gradient, step, high).pieces
+        for _ in range(_BISECTIONS):
+            middle = np.sqrt(low * high)
+            tried = self._with(x, gradient, step, middle).pieces
+            if tried.number > most:
+                low = middle
+            else:
+                high, pieces = middle, tried
+        return Identified(pieces, found.multipliers)
+
+    def _with(self, x: np.ndarray, gradient: np.ndarray, step: float, factor: float) -> Identified:
+        if self._chain is not None:
+            return Identified(self._along_chain(self._chain, x, gradient, step, factor))
+        return self._along_rows(x, gradient, factor)
+
+    def _along_chain(self, chain: FusedL1, x: np.ndarray, gradient: np.ndarray, step: float, factor: float) -> Pieces:
+        size = self._lines.cost.size + 1
+        there = chain.prox((x - step * gradient)[:size], factor * step)
+        zero = np.zeros(x.size, dtype=bool)
+        zero[:size] = (x[:size] == 0.0) & (there == 0.0)
+        fused = (np.diff(x[:size]) == 0.0) & (np.diff(there) == 0.0)
+        return self._lines.pieces(zero, fused)
+
+    def _along_rows(self, x: np.ndarray, gradient: np.ndarray, factor: float) -> Identified:
+        lines = self._lines
+        at_zero, vanishing = x == 0.0, lines.vanishing(x)
+        image = lines.K @ x
+        known = np.where(vanishing, 0.0, lines.cost * np.sign(image))
+        pull = gradient + np.where(at_zero, 0.0, lines.weight * np.sign(x)) + lines.K.T @ known + lines.ridge * x
+        zero = at_zero & (np.abs(pull) <= factor * lines.weight)
+        if self._linked.size == 0:
+            return Identified(lines.pieces(zero, vanishing), known)
+        own = self._linked
+        rows = np.flatnonzero(vanishing)
+        weight = factor * np.where(at_zero, lines.weight, 0.0)[own]
+        small = Lines.made(sp.csr_array(lines.K[rows][:, own]), factor * lines.cost[rows], weight, np.zeros(own.size))
+        form = small.form
+        solution = minimize(Model(sp.eye_array(own.size, format="csr"), -pull[own], form))
+        singles = np.count_nonzero(small.weight)
+        active = solution.active
+        stays = np.zeros(own.size, dtype=bool)
+        stays[np.flatnonzero(small.weight)] = active[:singles]
+        zero[own] = at_zero[own] & stays
+        fused = np.zeros(vanishing.size, dtype=bool)
+        fused[rows] = active[singles:]
+        multipliers = known
+        multipliers[rows] = solution.y[singles : singles + rows.size]
+        return Identified(lines.pieces(zero, fused), multipliers)

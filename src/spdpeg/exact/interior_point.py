@@ -1,0 +1,119 @@
+"""Losses made of straight lines (hinge, quantile): the whole problem is one conic program, solved in one go."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data import Block
+from ..data.matrix import data_matrix
+from ..errors import UnsupportedError
+from ..kernels.terms import Terms
+from ..penalties.conic import ConicForm, broken_lines
+from ..problem import Problem
+from ..result import Status
+from ..solvers.base import About, Periodic, Solution
+from ..state import State
+from .crossover import to_face
+from .penalties import PenaltyForm
+from .prox_newton import MOST_COORDINATES
+from .quadratic import Model, minimize
+
+
+class InteriorPoint(Periodic):
+    """All of the problem as broken lines, squares and norms, minimised by interior points in one step.
+
+    The rows enter as broken lines of x itself, so that a step of the interior point solves a d x d system whatever N.
+    """
+
+    about = About(
+        name="interior-point",
+        summary="the whole problem as one conic program, for losses made of lines; deterministic, for few coordinates",
+        update="x+ = the solution",
+        cost="one step; some 30 times the curvature of all rows and a factorisation of a d x d matrix",
+        memory="2 d^2 + 12 N + 12 l, and the rows once more",
+        rate="ends after one step",
+        needs="loss made of lines; r1 and r2 with a conic form; finite sum; d at most 3000",
+        assumptions="a point strictly inside all constraints",
+        example="loss=losses.Hinge(), r1=penalties.L1(1e-3)",
+        deterministic=True,
+        finite_sum=True,
+        converges=True,
+    )
+
+    def check(self, problem: Problem) -> None:
+        form = PenaltyForm.of(problem)
+        if problem.loss.lines(problem.block.labels) is None or form is None:
+            raise UnsupportedError(
+                f"interior-point takes losses made of lines and penalties made of lines, squares and norms; here "
+                f'{problem.loss!r}, r1={problem.r1!r}, r2={problem.r2!r}. Use "prox-newton" or "spdhg-cers".'
+            )
+        if form.form.width > MOST_COORDINATES:
+            raise UnsupportedError(
+                f"interior-point factorises a matrix of order {form.form.width}; it takes up to {MOST_COORDINATES}. "
+                'Use "spdhg-cers".'
+            )
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "slopes": np.zeros(problem.block.labels.size)}
+        return {"exhausted": 0.0}, vectors
+
+    def steps_ahead(self, state: State) -> float:
+        return 1.0
+
+    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+        penalties = PenaltyForm.of(problem)
+        assert penalties is not None
+        rows, v = loss_lines(problem, penalties.form.width), state.vectors
+        form = penalties.form + rows
+        d = problem.n_coordinates
+        model = Model(np.zeros((d, d)), np.zeros(d), form)
+        solution = minimize(model)
+        face = to_face(model, solution)
+        v["x"][:] = (solution.w if face is None else face)[:d]
+        lines = penalties.form.n_lines
+        own = np.concatenate([solution.y[:lines], solution.y[form.n_lines :]])
+        v["y"][:] = penalties.multiplier(solution.w, own)
+        v["slopes"][:] = _slopes(problem, solution.y[lines : form.n_lines])
+        state.numbers["exhausted"] = 1.0
+        return problem.block.labels.size
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        x = v["x"].copy()
+        slopes = v["slopes"].copy() if state.numbers["exhausted"] else None
+        return Solution(x, x.copy(), problem.F.forward(x), -v["y"], slopes)
+
+    def ended(self, state: State) -> Status | None:
+        return Status.EXHAUSTED if state.numbers["exhausted"] > 0.0 else None
+
+
+def loss_lines(problem: Problem, width: int) -> ConicForm:
+    """The mean loss as broken lines of w, one for each row of weight above 0."""
+    rows, labels, weights = problem.block
+    lines = problem.loss.lines(labels)
+    assert lines is not None
+    share = (weights if weights.size else np.ones(labels.size)) / labels.size
+    kept = np.flatnonzero(share)
+    A = sp.csr_array(data_matrix(rows))[kept]
+    K = sp.csr_array(A.multiply(lines.sign[kept, None]))
+    K = sp.csr_array((K.data, K.indices, K.indptr), shape=(kept.size, width))
+    return broken_lines(
+        K, lines.offset[kept], (share * lines.over)[kept], (share * lines.short)[kept], size=problem.n_coordinates
+    )
+
+
+def _slopes(problem: Problem, y: np.ndarray) -> np.ndarray:
+    """Slopes of all rows, from the multipliers of those with a weight; a row without one has slope 0."""
+    _, labels, weights = problem.block
+    lines = problem.loss.lines(labels)
+    assert lines is not None
+    share = (weights if weights.size else np.ones(labels.size)) / labels.size
+    kept = np.flatnonzero(share)
+    slopes = np.zeros(labels.size)
+    used = (lines.over[kept] > 0.0) | (lines.short[kept] > 0.0)
+    slopes[kept[used]] = lines.sign[kept[used]] * y / share[kept[used]]
+    # Dividing by the weight may round beyond the slopes of the two lines.
+    low = np.minimum(-lines.sign * lines.short, lines.sign * lines.over)
+    high = np.maximum(-lines.sign * lines.short, lines.sign * lines.over)
+    return np.clip(slopes, low, high)

@@ -1,0 +1,158 @@
+"""Proximal Newton steps on sums over rows: the exact model of the loss, solved without data, one read a step.
+
+At x the loss is replaced by its quadratic model g'(z - x) + (z - x)'H(z - x)/2, which with all penalties is minimised
+by interior points (`quadratic`). The multipliers of that solution are a dual point of the problem itself: with slopes
+s and bends h at x, the slopes s + h <a, z - x> have A^T W u / N = g + H (z - x), which is what the model's optimality
+conditions are about. So every step brings its own lower bound, and the gap is of fourth order in the step.
+
+Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functions, SIAM Journal on Optimization, 2014.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..penalties.conic import ConicForm
+from ..sums import LocalSums, Sweep
+from .crossover import to_face
+from .quadratic import Model, ModelSolution, minimize
+
+_ARMIJO = 1e-4
+"""Part of the foretold decrease that a step must bring."""
+
+_ROUNDING = 1e-14
+"""Relative error of an objective."""
+
+_SHORTEST = 1e-8
+"""Length of a step below which none is taken."""
+
+_FIRST_FLOOR = 1e-3
+"""Part of the loss's largest bend that all bends are raised to after a step that had to be cut short; it grows tenfold
+each time that happens again."""
+
+_CLOSE = 1e-6
+"""Relative decrease of the model from which on Newton's steps need no floor, which whole steps lower tenfold before."""
+
+
+@dataclass
+class Iterate:
+    """Where a run stands."""
+
+    x: np.ndarray
+    sweep: Sweep
+    value: float
+    """Objective at x."""
+    floor: float = 0.0
+    reads: float = 0.0
+    """Reads of the data that the step here took."""
+    length: float = 1.0
+    """Of that step, 1 being that to the model's minimum."""
+    foretold: float = np.inf
+    """By which the model fell."""
+    exhausted: bool = False
+    """No step improves the objective beyond rounding."""
+    infeasible: bool = False
+    """The penalties' constraints contradict each other."""
+
+
+class Newton:
+    """The steps, for a loss summed over rows and penalties in conic form.
+
+    Parameters
+    ----------
+    sums : LocalSums
+    form : ConicForm
+        Of w = (x, auxiliary variables).
+    penalty : callable
+        The same penalties at x.
+    most_bend : float
+        Upper bound on the second derivative of the loss; the largest one seen if it has none.
+    """
+
+    def __init__(
+        self, sums: LocalSums, form: ConicForm, penalty: Callable[[np.ndarray], float], most_bend: float
+    ) -> None:
+        self.sums, self.form, self._penalty, self._most_bend = sums, form, penalty, most_bend
+
+    def start(self, x: np.ndarray) -> Iterate:
+        """At x; one read."""
+        sweep = self.sums.at(x, curvature=True)
+        return Iterate(x, sweep, sweep.loss + self._penalty(x), reads=1.0)
+
+    def start_at(self, x: np.ndarray, margins: np.ndarray, floor: float) -> Iterate:
+        """At an iterate that a run had come to, whose margins were kept."""
+        sweep = self.sums.at_margins(margins, curvature=True)
+        return Iterate(x, sweep, sweep.loss + self._penalty(x), floor)
+
+    def step(self, at: Iterate) -> tuple[Iterate, ModelSolution, Sweep]:
+        """The next iterate, usually after one read; the model's solution; and the sums at it, dual point included."""
+        based, reads = self._floored(at)
+        solution, z = self._minimum(at.x, based)
+        if solution.status in ("unbounded", "inaccurate") and at.floor < 1.0:
+            # Rows without a bend leave directions open that the loss closes farther away.
+            at = replace(at, floor=1.0)
+            based, more = self._floored(at)
+            solution, z = self._minimum(at.x, based)
+            reads += more
+        ahead = self.sums.at(z, curvature=True, model=based, ahead=solution.w[: z.size])
+        penalty = self._penalty(z)
+        before = at.value - at.sweep.loss if np.isfinite(at.value) else penalty
+        move = z - at.x
+        slope = float(based.gradient @ move) + penalty - before
+        assert based.curvature is not None
+        foretold = -(slope + 0.5 * float(move @ (based.curvature @ move)))
+        following = Iterate(z, ahead, ahead.loss + penalty, at.floor, reads + 1.0, 1.0, foretold)
+        outside = not np.isfinite(at.value)  # of the domain, where any point inside is better
+        lower = following.value <= at.value + _ARMIJO * slope + _ROUNDING * abs(at.value)
+        if not (outside or (lower and np.isfinite(following.value))):
+            following = self._search(at, following, move, slope)
+        following.infeasible = solution.status == "infeasible"
+        return self._settled(at, following), solution, ahead
+
+    def _floored(self, at: Iterate) -> tuple[Sweep, float]:
+        """The sums at x with bends of at least the floor, and the reads that took."""
+        rows = at.sweep.at_rows
+        most = self._most_bend if np.isfinite(self._most_bend) else float(rows.bends.max())
+        floor = at.floor * most
+        if floor <= 0.0 or float(rows.bends.min()) >= floor:
+            return at.sweep, 0.0
+        bends = np.maximum(rows.bends, floor)
+        return replace(at.sweep, curvature=self.sums.curvature(bends), at_rows=rows._replace(bends=bends)), 1.0
+
+    def _minimum(self, x: np.ndarray, sweep: Sweep) -> tuple[ModelSolution, np.ndarray]:
+        """The model's solution, and its point with exact zeros and pieces where those are certain."""
+        H = sweep.curvature
+        assert H is not None
+        model = Model(H, H @ x - sweep.gradient, self.form)
+        solution = minimize(model)
+        face = to_face(model, solution)
+        return solution, (solution.w if face is None else face)[: x.size].copy()
+
+    def _search(self, at: Iterate, whole: Iterate, move: np.ndarray, slope: float) -> Iterate:
+        """A shorter step along known margins, and one read at its end."""
+        start, end = at.sweep.at_rows.margins, whole.sweep.at_rows.margins
+        length = 1.0
+        while length > _SHORTEST:
+            length *= 0.5
+            margins, x = start + length * (end - start), at.x + length * move
+            value = self.sums.loss_at(margins) + self._penalty(x)
+            if value <= at.value + _ARMIJO * length * slope:
+                sweep = self.sums.at_margins(margins, curvature=True)
+                return replace(whole, x=x, sweep=sweep, value=value, reads=whole.reads + 1.0, length=length)
+        return replace(whole, x=at.x, sweep=at.sweep, value=at.value, length=0.0)
+
+    def _settled(self, at: Iterate, following: Iterate) -> Iterate:
+        """Raise or lower the floor, and notice when nothing moves any more."""
+        if not np.isfinite(at.value):
+            return following
+        size = abs(at.value)
+        if following.length < 0.5:
+            following.floor = min(max(10.0 * at.floor, _FIRST_FLOOR), 1.0)
+        elif following.foretold <= _CLOSE * size:
+            following.floor = 0.0
+        else:
+            following.floor = 0.1 * at.floor
+        still = at.value - following.value <= _ROUNDING * size
+        following.exhausted = still and (at.floor == 0.0 if following.length == 1.0 else at.floor >= 1.0)
+        return following

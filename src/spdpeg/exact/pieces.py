@@ -1,0 +1,184 @@
+"""Pieces: sets of coordinates that are equal, so that many coordinates become few.
+
+A point whose rows K_e x vanish for chosen rows of one entry (zeros) or of two opposite ones (equal neighbours) is given
+by one number for each connected piece. The penalties of such points are again weighted absolute values, with rows
+added up; `Lines.collapsed` makes them.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..penalties.conic import ConicForm, broken_lines, squares
+
+_OPPOSITE = 1e-12
+"""Relative difference of sizes up to which two entries of a row are opposite."""
+
+_VANISHES = 1e-11
+"""A row vanishes at x if K_e x is smaller than this part of the sum of its absolute terms."""
+
+
+class Pieces(NamedTuple):
+    """Coordinates by piece."""
+
+    labels: np.ndarray
+    """Of the coordinates: the number of their piece, or -1 if they are 0."""
+    number: int
+    """Of pieces."""
+
+    def expand(self, w: np.ndarray) -> np.ndarray:
+        """x, from one number for each piece."""
+        return np.where(self.labels >= 0, np.append(w, 0.0)[self.labels], 0.0)
+
+    def reduce(self, x: np.ndarray) -> np.ndarray:
+        """One number for each piece, from an x that is constant on pieces."""
+        w = np.zeros(self.number)
+        inside = self.labels >= 0
+        w[self.labels[inside]] = x[inside]
+        return w
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Penalties of the form sum_j weight_j |x_j| + sum_j ridge_j x_j^2 / 2 + sum_e cost_e |K_e x|.
+
+    Attributes
+    ----------
+    weight, ridge : array
+        One number for each coordinate.
+    K : csr_array
+        Rows of at least two entries.
+    cost : array
+    pairs : array of bool
+        Rows of two opposite entries.
+    """
+
+    weight: np.ndarray
+    ridge: np.ndarray
+    K: sp.csr_array
+    cost: np.ndarray
+    pairs: np.ndarray
+
+    @classmethod
+    def of(cls, form: ConicForm) -> "Lines | None":
+        """That of a conic form; None if the form holds anything else."""
+        symmetric = np.array_equal(form.up, form.down) and bool(np.all(np.isfinite(form.up)))
+        if form.width != form.size or form.weight.size or not symmetric:
+            return None
+        if np.any(form.offset) or np.any(form.linear):
+            return None
+        ridge = form.quadratic.diagonal()
+        if form.quadratic.nnz and abs(form.quadratic - sp.diags_array(ridge)).max() > 0.0:
+            return None
+        return cls.made(form.K, form.up, np.zeros(form.size), ridge)
+
+    @classmethod
+    def made(cls, K: sp.csr_array, cost: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> "Lines":
+        """From rows of any length: rows of one entry become weights, parallel pairs become one."""
+        K = sp.csr_array(K)
+        K.sum_duplicates()
+        K.eliminate_zeros()
+        lengths = np.diff(K.indptr)
+        single = np.flatnonzero(lengths == 1)
+        at = K.indptr[single]
+        weight = weight + np.bincount(K.indices[at], cost[single] * np.abs(K.data[at]), minlength=K.shape[1])
+        rest = np.flatnonzero(lengths > 1)
+        K, cost = sp.csr_array(K[rest]), cost[rest]
+        pairs = np.diff(K.indptr) == 2
+        first = K.indptr[:-1][pairs]
+        pairs[pairs] = np.abs(K.data[first] + K.data[first + 1]) <= _OPPOSITE * np.abs(K.data[first])
+        return cls(weight, ridge, *_joined(K, cost, pairs))
+
+    @property
+    def form(self) -> ConicForm:
+        """As interior points take them."""
+        d = self.weight.size
+        own = np.flatnonzero(self.weight)
+        units = sp.csr_array((np.ones(own.size), (np.arange(own.size), own)), shape=(own.size, d))
+        cost = np.concatenate([self.weight[own], self.cost])
+        return broken_lines(sp.vstack([units, self.K], format="csr"), 0.0, cost, cost) + squares(self.ridge, d)
+
+    def value(self, x: np.ndarray) -> float:
+        """The penalties at x."""
+        return float(self.weight @ np.abs(x) + self.cost @ np.abs(self.K @ x) + 0.5 * (self.ridge @ (x * x)))
+
+    def restored(self, form: ConicForm, slopes: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the lines of the form that this was made of.
+
+        `slopes` are elements of the subdifferentials of weight_j |x_j|, `multipliers` those of cost_e |K_e x|. Rows
+        that were added up share them by their costs.
+        """
+        d = self.weight.size
+        K = sp.csr_array(form.K)
+        lengths = np.diff(K.indptr)
+        per_weight = np.divide(slopes, self.weight, out=np.zeros(d), where=self.weight > 0.0)
+        per_cost = np.divide(multipliers, self.cost, out=np.zeros(self.cost.size), where=self.cost > 0.0)
+        out = np.zeros(K.shape[0])
+        single = np.flatnonzero(lengths == 1)
+        at = K.indptr[single]
+        out[single] = np.sign(K.data[at]) * np.clip(per_weight[K.indices[at]], -1.0, 1.0)
+        pair = np.flatnonzero(lengths == 2)
+        first = K.indptr[pair]
+        opposite = np.abs(K.data[first] + K.data[first + 1]) <= _OPPOSITE * np.abs(K.data[first])
+        other = np.union1d(pair[~opposite], np.flatnonzero(lengths > 2))
+        pair, first = pair[opposite], first[opposite]
+        starts = self.K.indptr[np.flatnonzero(self.pairs)]
+        keys = self.K.indices[starts].astype(np.int64) * d + self.K.indices[starts + 1]
+        ends = np.column_stack([K.indices[first], K.indices[first + 1]]).astype(np.int64)
+        place = np.searchsorted(keys, ends.min(axis=1) * d + ends.max(axis=1))
+        # A joined row is the larger coordinate minus the smaller one.
+        onward = np.where(ends[:, 1] > ends[:, 0], np.sign(K.data[first + 1]), np.sign(K.data[first]))
+        out[pair] = onward * per_cost[place]
+        out[other] = per_cost[keys.size :]
+        return np.clip(out, -1.0, 1.0) * form.up
+
+    def vanishing(self, x: np.ndarray) -> np.ndarray:
+        """Which rows of K vanish at x, up to rounding."""
+        return np.abs(self.K @ x) <= _VANISHES * (abs(self.K) @ np.abs(x))
+
+    def pieces(self, zero: np.ndarray, fused: np.ndarray) -> Pieces:
+        """Pieces of the points with x_j = 0 for `zero` and K_e x = 0 for `fused` rows that are pairs."""
+        d = zero.size
+        rows = np.flatnonzero(fused & self.pairs)
+        first = self.K.indptr[rows]
+        nothing = np.flatnonzero(zero)
+        i = np.concatenate([self.K.indices[first], nothing])
+        j = np.concatenate([self.K.indices[first + 1], np.full(nothing.size, d)])
+        links = sp.csr_array((np.ones(i.size), (i, j)), shape=(d + 1, d + 1))
+        count, part = connected_components(links, directed=False)
+        number = np.arange(count)
+        number[part[d]] = -1
+        number[part[d] + 1 :] -= 1
+        return Pieces(number[part[:d]], count - 1)
+
+    def collapsed(self, pieces: Pieces) -> "Lines":
+        """The same penalties as functions of one number for each piece."""
+        inside = np.flatnonzero(pieces.labels >= 0)
+        labels = pieces.labels[inside]
+        B = sp.csr_array((np.ones(inside.size), (inside, labels)), shape=(pieces.labels.size, pieces.number))
+        K = sp.csr_array(self.K @ B)
+        K.data[np.abs(K.data) <= _OPPOSITE * float(np.max(np.abs(K.data), initial=0.0))] = 0.0
+        weight = np.bincount(labels, self.weight[inside], minlength=pieces.number)
+        ridge = np.bincount(labels, self.ridge[inside], minlength=pieces.number)
+        return Lines.made(K, self.cost, weight, ridge)
+
+
+def _joined(K: sp.csr_array, cost: np.ndarray, pairs: np.ndarray) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
+    """Pairs between the same two coordinates as one row each, before all other rows."""
+    rows, others = np.flatnonzero(pairs), np.flatnonzero(~pairs)
+    if rows.size == 0:
+        return K, cost, pairs
+    d = K.shape[1]
+    first = K.indptr[rows]
+    ends = np.sort(np.column_stack([K.indices[first], K.indices[first + 1]]).astype(np.int64), axis=1)
+    keys, inverse = np.unique(ends[:, 0] * d + ends[:, 1], return_inverse=True)
+    total = np.bincount(inverse, cost[rows] * np.abs(K.data[first]))
+    columns = np.column_stack([keys // d, keys % d]).ravel()
+    ones = np.tile([-1.0, 1.0], keys.size)
+    joined = sp.csr_array((ones, columns, 2 * np.arange(keys.size + 1)), shape=(keys.size, d))
+    kept = np.zeros(keys.size + others.size, dtype=bool)
+    kept[: keys.size] = True
+    return sp.csr_array(sp.vstack([joined, K[others]], format="csr")), np.concatenate([total, cost[others]]), kept

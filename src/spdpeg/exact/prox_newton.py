@@ -1,0 +1,156 @@
+"""The proximal Newton method with the exact model, as a solver."""
+
+import math
+
+import numpy as np
+
+from ..certificate import Evaluation
+from ..data import Block
+from ..errors import UnsupportedError
+from ..kernels.terms import Terms
+from ..problem import Problem
+from ..result import Status
+from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
+from ..state import State
+from ..sums import LocalSums
+from .newton import Iterate, Newton
+from .penalties import PenaltyForm
+
+MOST_COORDINATES = 3000
+"""Of x, auxiliary variables included: matrices of that order are factorised some ten times a step."""
+
+_PROMISING = 1e-2
+"""Relative decrease of the model above which a step cannot have come to the solution."""
+
+
+class ProxNewton(Periodic, Watcher):
+    """x <- minimiser of the quadratic model of l plus r1 + r2(F .), with step halving; the last iterate.
+
+    The model has the curvature of all rows and is solved exactly, by interior points that read no data. Its multipliers
+    are a dual point of the problem, so that each step brings a lower bound with it.
+    """
+
+    about = About(
+        name="prox-newton",
+        summary="proximal Newton with the exact model, solved by interior points; deterministic, for few coordinates",
+        update="x+ = x + step (m - x), m the minimiser of the quadratic model of l at x, plus r1 + r2(F .)",
+        cost="1 pass with curvature, some 15 factorisations of a d x d matrix",
+        memory="2 d^2 + 5 N + 4 d + l",
+        rate="quadratic where phi'' is Lipschitz and the solution unique; the duality gap is of fourth order in the step",
+        needs="smooth loss; r1 and r2 with a conic form; finite sum; d at most 3000",
+        assumptions="phi'' Lipschitz, the model strictly convex at the solution; near it",
+        deterministic=True,
+        finite_sum=True,
+        converges=True,
+    )
+
+    def check(self, problem: Problem) -> None:
+        require_smooth(self, problem)
+        form = PenaltyForm.of(problem)
+        if form is None:
+            raise UnsupportedError(
+                f"prox-newton takes penalties made of broken lines, squares and Euclidean norms; here "
+                f'r1={problem.r1!r}, r2={problem.r2!r}. Use "vr-spdpeg".'
+            )
+        if form.form.width > MOST_COORDINATES:
+            raise UnsupportedError(
+                f"prox-newton factorises a matrix of order {form.form.width}; it takes up to {MOST_COORDINATES}. "
+                'Use "working-set" or "vr-spdpeg".'
+            )
+
+    def steps_ahead(self, state: State) -> float:
+        return 1.0  # each step reads a number of rows of its own
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        n, d, m = problem.block.labels.size, x0.size, problem.F.n_outputs
+        vectors = {"x": x0.copy(), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
+        vectors |= {"slopes": np.zeros(n), "slopes_gradient": np.zeros(d)}
+        numbers = {
+            "floor": 0.0,
+            "loss": math.nan,
+            "drop": math.inf,
+            "foretold": 0.0,
+            "exhausted": 0.0,
+            "infeasible": 0.0,
+        }
+        return numbers, vectors
+
+    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+        if not math.isnan(state.numbers["loss"]):
+            return 0
+        self._take(problem, state, self._steps(problem).start(state.vectors["x"].copy()))
+        return problem.block.labels.size
+
+    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+        v, numbers = state.vectors, state.numbers
+        newton = self._steps(problem)
+        following, solution, ahead = newton.step(self._iterate(problem, state))
+        if ahead.foretold is not None and ahead.foretold_gradient is not None:
+            v["y"][:] = self._form(problem).multiplier(solution.w, solution.y)
+            v["slopes"][:], v["slopes_gradient"][:] = ahead.foretold, ahead.foretold_gradient
+            numbers["foretold"] = 1.0
+        self._take(problem, state, following)
+        return round(following.reads * problem.block.labels.size)
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        x = v["x"].copy()
+        known = state.numbers["foretold"] > 0.0
+        return Solution(
+            x,
+            x.copy(),
+            problem.F.forward(x),
+            -v["y"],
+            v["slopes"].copy() if known else None,
+            v["slopes_gradient"].copy() if known else None,
+        )
+
+    def evaluation(self, state: State) -> Evaluation | None:
+        if math.isnan(state.numbers["loss"]):
+            return None
+        return Evaluation(state.numbers["loss"], state.vectors["margins"], state.vectors["gradient"], None)
+
+    def may_be_optimal(self, state: State, tol: float) -> bool:
+        return state.numbers["drop"] <= max(math.sqrt(tol), _PROMISING) or state.numbers["exhausted"] > 0.0
+
+    def ended(self, state: State) -> Status | None:
+        if state.numbers["infeasible"] > 0.0:
+            return Status.INFEASIBLE
+        return Status.EXHAUSTED if state.numbers["exhausted"] > 0.0 else None
+
+    _kept: tuple[Problem, PenaltyForm, Newton] | None = None
+    _reached: tuple[np.ndarray, Iterate] | None = None
+
+    def _parts(self, problem: Problem) -> tuple[Problem, PenaltyForm, Newton]:
+        """The penalties' form and the steps, made once for each problem."""
+        if self._kept is None or self._kept[0] is not problem:
+            form = PenaltyForm.of(problem)
+            assert form is not None
+            sums = LocalSums(problem.block, problem.loss)
+            newton = Newton(sums, form.form, problem.penalty_value, problem.loss.curvature)
+            self._kept = problem, form, newton
+        return self._kept
+
+    def _form(self, problem: Problem) -> PenaltyForm:
+        return self._parts(problem)[1]
+
+    def _steps(self, problem: Problem) -> Newton:
+        return self._parts(problem)[2]
+
+    def _iterate(self, problem: Problem, state: State) -> Iterate:
+        """Where the run stands, with the curvature: kept from the last step, or made anew from the margins."""
+        v = state.vectors
+        if self._reached is None or self._reached[0] is not v["margins"]:
+            return self._steps(problem).start_at(v["x"].copy(), v["margins"].copy(), state.numbers["floor"])
+        return self._reached[1]
+
+    def _take(self, problem: Problem, state: State, at: Iterate) -> None:
+        v, numbers = state.vectors, state.numbers
+        v["x"][:], v["gradient"][:] = at.x, at.sweep.gradient
+        v["margins"] = at.sweep.at_rows.margins
+        numbers["floor"], numbers["loss"] = at.floor, at.sweep.loss
+        numbers["drop"] = at.foretold / abs(at.value) if at.value else 0.0
+        numbers["exhausted"], numbers["infeasible"] = float(at.exhausted), float(at.infeasible)
+        self._reached = v["margins"], at

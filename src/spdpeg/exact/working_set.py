@@ -1,0 +1,202 @@
+"""Newton's method on a working set of pieces, for many coordinates.
+
+Each step finds, without data, the coordinates that may become non-zero and the neighbours that may part; adds up the
+columns of the data over the pieces that are left; and solves the small problem among them by Newton's steps. Two reads
+of the data: one for the columns, one for the gradient at the end, which also proves how far the point is from optimal.
+
+With equal neighbours this is cut pursuit (Landrieu, Obozinski, SIAM Journal on Imaging Sciences 10, 2017) with the
+steepest direction of all levels at once in the place of a binary one. Without F it is the working set of Celer
+(Massias, Gramfort, Salmon, ICML 2018) and skglm (Bertrand et al., NeurIPS 2022).
+"""
+
+import math
+
+import numpy as np
+
+from ..certificate import Certificate, Evaluation
+from ..data import Block
+from ..errors import UnsupportedError
+from ..kernels.terms import Terms
+from ..penalties import FusedL1, SeparableSum
+from ..problem import Problem
+from ..result import Status
+from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
+from ..state import State
+from ..sums import LocalSums, Sweep
+from .identify import Identified, Identifier
+from .newton import Newton
+from .penalties import PenaltyForm
+from .pieces import Lines
+
+_FIRST_PIECES = 200
+_GROWTH = 2.0
+"""Pieces that a step may open at first, and how many times as many as there are later on."""
+
+_INNER = 0.01
+"""Part of the gap that the small problem is solved to."""
+
+_INNER_TOL = 0.02
+"""Part of the tolerance below which it need not be solved."""
+
+_FINEST = 1e-13
+_MOST_INNER = 30
+_STALLED = 1e-14
+_WIDER = 4.0
+
+
+class WorkingSet(Periodic, Watcher):
+    """x <- solution of the problem among points that are constant on chosen pieces; the last iterate."""
+
+    about = About(
+        name="working-set",
+        summary="Newton's method on a working set of pieces; deterministic, for many coordinates of which few matter",
+        update="x+ = argmin of the problem over x that are constant on pieces, which a proximal step has chosen",
+        cost="2 passes; Newton steps on N x k collapsed columns, k the number of pieces",
+        memory="N k + k^2 + 5 N + 6 d + l",
+        rate="ends after finitely many steps if the small problems are solved exactly",
+        needs="smooth loss; r1 and r2 of l1 type, ridge or zero; finite sum",
+        assumptions="the small problems solved exactly, the loss strictly convex among the pieces",
+        deterministic=True,
+        finite_sum=True,
+        converges=True,
+    )
+
+    def check(self, problem: Problem) -> None:
+        require_smooth(self, problem)
+        form = PenaltyForm.of(problem)
+        if form is None or Lines.of(form.form) is None:
+            raise UnsupportedError(
+                f"working-set takes weighted absolute values of x and F x, and ridge; here r1={problem.r1!r}, "
+                f'r2={problem.r2!r}. Use "prox-newton" or "vr-spdpeg".'
+            )
+
+    def steps_ahead(self, state: State) -> float:
+        return 1.0
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        n, d, m = problem.block.labels.size, x0.size, problem.F.n_outputs
+        vectors = {"x": x0.copy(), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
+        numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "step": 1.0, "pieces": 0.0}
+        numbers |= {"cap": float(_FIRST_PIECES), "stalled": 0.0, "tol": 0.0}
+        return numbers, vectors
+
+    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+        if not math.isnan(state.numbers["loss"]):
+            return 0
+        parts = self._parts(problem)
+        sweep = parts.sums.at(state.vectors["x"])
+        self._take(problem, state, state.vectors["x"], sweep)
+        return problem.block.labels.size
+
+    def on_certificate(
+        self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
+    ) -> None:
+        state.numbers["gap"] = certificate.rel_gap
+        state.numbers["tol"] = tol or 0.0
+
+    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+        v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
+        before = numbers["value"]
+        found = self._identified(problem, state)
+        pieces = found.pieces
+        sums = parts.sums.collapse(pieces.labels, pieces.number)
+        lines = parts.lines.collapsed(pieces)
+        newton = Newton(sums, lines.form, lines.value, problem.loss.curvature)
+        w, margins, bends = self._solve(newton, pieces.reduce(v["x"]), numbers)
+        x = pieces.expand(w)
+        sizes = np.bincount(pieces.labels[pieces.labels >= 0], minlength=pieces.number)
+        numbers["step"] = 1.0 / max(float(np.max(bends / sizes)), np.finfo(float).tiny)
+        numbers["pieces"] = float(np.count_nonzero(w))
+        self._take(problem, state, x, parts.sums.at_margins(margins))
+        gained = before - numbers["value"]
+        if gained <= _STALLED * abs(before):
+            numbers["stalled"] += 1.0
+            numbers["cap"] *= _WIDER
+        else:
+            numbers["stalled"] = 0.0
+        return problem.block.labels.size * 2
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        x = v["x"].copy()
+        return Solution(x, x.copy(), problem.F.forward(x), -v["y"])
+
+    def evaluation(self, state: State) -> Evaluation | None:
+        if math.isnan(state.numbers["loss"]):
+            return None
+        return Evaluation(state.numbers["loss"], state.vectors["margins"], state.vectors["gradient"], None)
+
+    def ended(self, state: State) -> Status | None:
+        return Status.EXHAUSTED if state.numbers["stalled"] >= 3.0 else None
+
+    def _solve(self, newton: Newton, w: np.ndarray, numbers: dict[str, float]) -> tuple[np.ndarray, ...]:
+        """Newton's steps among the pieces; the point, its margins and the diagonal of the curvature there."""
+        at = newton.start(w)
+        gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
+        enough = max(_INNER * gap, _INNER_TOL * numbers["tol"], _FINEST)
+        for _ in range(_MOST_INNER):
+            at, _, _ = newton.step(at)
+            if at.exhausted or (at.length == 1.0 and at.foretold <= enough * abs(at.value)):
+                break
+        assert at.sweep.curvature is not None
+        return at.x, at.sweep.at_rows.margins, at.sweep.curvature.diagonal()
+
+    _kept: tuple[Problem, "_Parts"] | None = None
+    _found: tuple[np.ndarray, Identified] | None = None
+
+    def _parts(self, problem: Problem) -> "_Parts":
+        if self._kept is None or self._kept[0] is not problem:
+            self._kept = problem, _Parts(problem)
+        return self._kept[1]
+
+    def _identified(self, problem: Problem, state: State) -> Identified:
+        """The pieces for the next step, found when x was; anew in a run that is resumed."""
+        v = state.vectors
+        if self._found is None or self._found[0] is not v["margins"]:
+            self._identify(problem, state)
+        assert self._found is not None
+        return self._found[1]
+
+    def _identify(self, problem: Problem, state: State) -> None:
+        v, numbers = state.vectors, state.numbers
+        most = int(max(numbers["cap"], _GROWTH * numbers["pieces"]))
+        found = self._parts(problem).identify(v["x"], v["gradient"], numbers["step"], most)
+        self._found = v["margins"], found
+
+    def _take(self, problem: Problem, state: State, x: np.ndarray, sweep: Sweep) -> None:
+        v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
+        v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, sweep.at_rows.margins
+        numbers["loss"], numbers["value"] = sweep.loss, sweep.loss + problem.penalty_value(x)
+        self._identify(problem, state)
+        v["y"][:] = parts.dual(problem, v["x"], v["gradient"], self._identified(problem, state))
+
+
+class _Parts:
+    """What a problem is made of, for the working set."""
+
+    def __init__(self, problem: Problem) -> None:
+        form = PenaltyForm.of(problem)
+        assert form is not None
+        lines = Lines.of(form.form)
+        assert lines is not None
+        self.form, self.lines = form, lines
+        self.sums = LocalSums(problem.block, problem.loss)
+        self.identify = Identifier(lines, _chain(problem))
+
+    def dual(self, problem: Problem, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:
+        """Multiplier of r2 at F x."""
+        if found.multipliers is None:
+            return problem.chain_dual(x, -gradient)
+        lines = self.lines
+        slopes = -(gradient + lines.K.T @ found.multipliers + lines.ridge * x)
+        return self.form.multiplier(x, lines.restored(self.form.form, slopes, found.multipliers))
+
+
+def _chain(problem: Problem) -> FusedL1 | None:
+    """The penalties along a chain as one."""
+    merged = problem.merged
+    if isinstance(merged, SeparableSum) and problem.bias:
+        merged = merged.parts[0]
+    return merged if isinstance(merged, FusedL1) and problem.F.n_outputs > 0 else None
