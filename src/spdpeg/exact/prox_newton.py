@@ -36,7 +36,7 @@ class ProxNewton(Periodic, Watcher):
         update="x+ = x + step (m - x), m the minimiser of the quadratic model of l at x, plus r1 + r2(F .)",
         cost="1 pass with curvature, some 15 factorisations of a d x d matrix",
         memory="2 d^2 + 5 N + 4 d + l",
-        rate="quadratic where phi'' is Lipschitz and the solution unique; the duality gap is of fourth order in the step",
+        rate="quadratic; the duality gap is of fourth order in the step",
         needs="smooth loss; r1 and r2 with a conic form; finite sum; d at most 3000",
         assumptions="phi'' Lipschitz, the model strictly convex at the solution; near it",
         deterministic=True,

@@ -1,5 +1,5 @@
 """Second-order methods: proximal Newton steps on quadratic models, and what is built on them."""
 
-from .prox_newton import ProxNewton
+from .sampled_newton import SampledNewton
 
-__all__ = ["ProxNewton"]
+__all__ = ["SampledNewton"]
