@@ -1,1 +1,16 @@
-"""Exact models: quadratic functions with penalties in conic form, minimised without data."""
+"""Exact methods: a few reads of all rows, and models with penalties in conic form that are minimised without data.
+
+| file | what |
+|---|---|
+| prox_newton, newton | Newton's steps on the model of all coordinates |
+| working_set, identify, pieces | the same among few pieces of many coordinates |
+| interior_point | losses made of lines, in one go |
+| quadratic | the model, minimised by interior points (central_path, dense, sparse) and brought to its face (crossover) |
+| penalties | the penalties of a problem as one conic form |
+"""
+
+from .interior_point import InteriorPoint
+from .prox_newton import ProxNewton
+from .working_set import WorkingSet
+
+__all__ = ["InteriorPoint", "ProxNewton", "WorkingSet"]
