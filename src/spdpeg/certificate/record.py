@@ -74,6 +74,8 @@ class Certificate:
             return (
                 f"no proof: the bound {self.dual:.10g} lies above the objective {self.primal:.10g}, which is a defect"
             )
+        if self.met == "gap":
+            return f"within {max(self.gap, 0.0):.2g} of the optimum, next to nothing beside the loss at x = 0; proved"
         if math.isfinite(self.rel_gap):
             return f"within {100.0 * max(self.rel_gap, 0.0):.2g} % of the optimum, proved by a duality gap"
         if self.gap <= 0.0:

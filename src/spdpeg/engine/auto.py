@@ -19,6 +19,7 @@ from ..exact.working_set import WorkingSet
 from ..newton.model import is_sparse
 from ..newton.sampled_newton import MOST_FEATURES, ROWS_PER_FEATURE, SampledNewton, fits, is_tall
 from ..problem import Problem
+from ..result import Status
 from ..solvers.base import Periodic, Solver
 from ..solvers.spdhg_cers import SPDHGCERS
 from ..solvers.spdpeg import SPDPEG
@@ -126,7 +127,7 @@ class Ended:
     method: Periodic
 
     def __call__(self, problem: Problem, state: State, gap: float) -> bool:
-        return self.method.ended(state) is not None
+        return self.method.ended(state) is Status.EXHAUSTED
 
 
 @dataclass(frozen=True)

@@ -83,10 +83,11 @@ class GeneralizedLassoClassifier(Generalized, LogisticClassifier):
     --------
     >>> import numpy as np
     >>> from spdpeg.estimators import GeneralizedLassoClassifier
-    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> rng = np.random.default_rng(0)
+    >>> X, noise = rng.standard_normal((200, 3)), rng.standard_normal(200)
     >>> F = np.array([[1.0, -1.0, 0.0]])  # the first two coefficients should be equal
     >>> model = GeneralizedLassoClassifier(F, lam1=0.0, lam2=0.1, random_state=0, tol=1e-8)
-    >>> a, b, c = model.fit(X, X @ [1.0, 0.9, -1.0] > 0.0).coef_[0]
+    >>> a, b, c = model.fit(X, X @ [1.0, 0.9, -1.0] > noise).coef_[0]
     >>> bool(abs(a - b) < 1e-3 * a)
     True
     """

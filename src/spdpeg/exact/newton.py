@@ -35,6 +35,11 @@ _CLOSE = 1e-6
 """Relative decrease of the model from which on Newton's steps need no floor, which whole steps lower tenfold before."""
 
 
+_CRAWL = 1e-9
+_MOST_CRAWLED = 6
+"""Relative gain of a step that is hardly one, and how many of those in a row end a run."""
+
+
 @dataclass
 class Iterate:
     """Where a run stands."""
@@ -50,8 +55,10 @@ class Iterate:
     """Of that step, 1 being that to the model's minimum."""
     foretold: float = np.inf
     """By which the model fell."""
+    crawled: int = 0
+    """Steps in a row that hardly improved the objective."""
     exhausted: bool = False
-    """No step improves the objective beyond rounding."""
+    """No step improves the objective beyond rounding, or many hardly do."""
     infeasible: bool = False
     """The penalties' constraints contradict each other."""
 
@@ -153,6 +160,9 @@ class Newton:
             following.floor = 0.0
         else:
             following.floor = 0.1 * at.floor
-        still = at.value - following.value <= _ROUNDING * size
+        gained = at.value - following.value
+        following.crawled = at.crawled + 1 if gained <= _CRAWL * size else 0
+        still = gained <= _ROUNDING * size
         following.exhausted = still and (at.floor == 0.0 if following.length == 1.0 else at.floor >= 1.0)
+        following.exhausted |= following.crawled >= _MOST_CRAWLED
         return following

@@ -19,6 +19,9 @@ from .penalties import PenaltyForm
 MOST_COORDINATES = 3000
 """Of x, auxiliary variables included: matrices of that order are factorised some ten times a step."""
 
+_VANISHES = 1e-9
+"""Part of the objective at the start that is left where the loss has no minimum."""
+
 _PROMISING = 1e-2
 """Relative decrease of the model above which a step cannot have come to the solution."""
 
@@ -74,6 +77,8 @@ class ProxNewton(Periodic, Watcher):
             "foretold": 0.0,
             "exhausted": 0.0,
             "infeasible": 0.0,
+            "value": math.nan,
+            "start": math.nan,
         }
         return numbers, vectors
 
@@ -118,7 +123,10 @@ class ProxNewton(Periodic, Watcher):
     def ended(self, state: State) -> Status | None:
         if state.numbers["infeasible"] > 0.0:
             return Status.INFEASIBLE
-        return Status.EXHAUSTED if state.numbers["exhausted"] > 0.0 else None
+        if state.numbers["exhausted"] > 0.0:
+            vanishes = state.numbers["value"] <= _VANISHES * state.numbers["start"]
+            return Status.NO_MINIMUM if vanishes else Status.EXHAUSTED
+        return None
 
     _kept: tuple[Problem, PenaltyForm, Newton] | None = None
     _reached: tuple[np.ndarray, Iterate] | None = None
@@ -150,7 +158,9 @@ class ProxNewton(Periodic, Watcher):
         v, numbers = state.vectors, state.numbers
         v["x"][:], v["gradient"][:] = at.x, at.sweep.gradient
         v["margins"] = at.sweep.at_rows.margins
-        numbers["floor"], numbers["loss"] = at.floor, at.sweep.loss
+        numbers["floor"], numbers["loss"], numbers["value"] = at.floor, at.sweep.loss, at.value
+        if math.isnan(numbers["start"]) and math.isfinite(at.value):
+            numbers["start"] = at.value
         numbers["drop"] = at.foretold / abs(at.value) if at.value else 0.0
         numbers["exhausted"], numbers["infeasible"] = float(at.exhausted), float(at.infeasible)
         self._reached = v["margins"], at
