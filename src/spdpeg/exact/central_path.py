@@ -406,3 +406,14 @@ def far(terms: Terms, point: Point) -> float:
         if terms.balls[g]:
             largest = max(largest, point.lead[g])
     return largest
+
+
+@shared
+def length(work: Work) -> float:
+    """The sum of absolute values of a move; not a number if an entry is none."""
+    total = 0.0
+    for j in range(work.dw.size):
+        total += abs(work.dw[j])
+    for e in range(work.dy.size):
+        total += abs(work.dy[e]) + abs(work.dbody[e])
+    return total

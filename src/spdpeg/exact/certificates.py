@@ -3,12 +3,14 @@
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy.sparse.linalg import lsqr
 
 from ..penalties.conic import group_norms
 
 if TYPE_CHECKING:
     from .quadratic import Model
 
+_FAINT = 1e-6
 _SHARP = 1e-7
 """How small a residual must be beside what it proves."""
 
@@ -54,6 +56,13 @@ def _infeasible(model: "Model", y: np.ndarray) -> np.ndarray | None:
     if not 0.0 < size < np.inf:
         return None
     z /= size
+    # What the rest of the model pulls at the iterates is still in K^T z; take it out by the smallest change.
+    used = np.flatnonzero(np.abs(z) > _FAINT)
+    own_rows = form.K[used]
+    changed = np.zeros(z.size)
+    changed[used] = z[used] - lsqr(own_rows.T, own_rows.T @ z[used], atol=1e-14, btol=1e-14)[0]
+    kept = np.where(np.arange(z.size) < lines, z * changed > 0.0, z != 0.0)
+    z = np.where(kept, changed, 0.0)
     promised = -float(form.offset @ z) - float(form.radius @ group_norms(z, form.starts))
     terms = float(np.max(np.abs(form.K).T @ np.abs(z), initial=0.0))
     left = float(np.max(np.abs(form.K.T @ z), initial=0.0))

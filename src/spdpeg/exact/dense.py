@@ -20,6 +20,7 @@ from .central_path import (
     complete,
     copy_point,
     far,
+    length,
     measure,
     move,
     new_work,
@@ -260,12 +261,14 @@ def _run(
         pairs += terms.above[e] + terms.below[e]
     least, least_size, rises, damping, steps = np.inf, 0.0, 0, 0.0, 0
     here, settling, level = point, 0, np.inf
+    refine = terms.weight.size > 0  # the scaling of cones is hard on a factorisation
     for _ in range(MOST_STEPS + SETTLING + 2):
         steep, size = _residuals(H, b, terms, here, work)
-        if settling > 1 and not steep < level:
+        gap, cost = measure(terms, here, work)
+        # Where H is singular a correction of the slope may go far and spoil the rest.
+        if settling > 1 and not (steep < level and gap + cost <= max(2.0 * least, accuracy * least_size)):
             _nudge(terms, here, work, -1.0)
             break
-        gap, cost = measure(terms, here, work)
         if settling > 0:
             level = steep
             if settling > SETTLING:
@@ -292,7 +295,7 @@ def _run(
             if settling > 0:
                 for e in range(work.rest.size):
                     work.rest[e] = 0.0
-            _direction(H, terms, work, lapack, matrix, scratch, damping > 0.0 or settling > 0)
+            _direction(H, terms, work, lapack, matrix, scratch, refine or damping > 0.0 or settling > 0)
             if settling > 0:
                 break
             step = complete(terms, here, work)
@@ -304,6 +307,8 @@ def _run(
                 second = 1.0
             else:  # second-order terms have led astray
                 target, second = CENTRAL * gap / pairs, 0.0
+        if not length(work) < HUGE:
+            break
         if settling > 0:
             _nudge(terms, here, work, 1.0)
             settling += 1

@@ -197,20 +197,22 @@ def run(H: Parts, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
         damping = _factored(system, work, damping)
         if damping > MOST_DAMPING:
             break
-        target = second = step = 0.0
+        target = second = step = moved = 0.0
         for stage in range(3):
             _aim(terms, point, work, target, second)
-            system.direction(work, 2 if damping > 0.0 else 0)
-            step, left = _complete(terms, point, work)
+            system.direction(work, 2 if damping > 0.0 or terms.weight.size else 0)
+            step, left, moved = _complete(terms, point, work)
             if pairs == 0.0 or (stage == 1 and step > SHORT) or stage == 2:
                 break
             if stage == 0:
                 target, second = gap / pairs * min(1.0, left / gap) ** 3, 1.0
             else:  # second-order terms have led astray
                 target, second = CENTRAL * gap / pairs, 0.0
+        if not moved < HUGE:
+            break
         _move(terms, point, work, min(1.0, ALMOST * step))
         steps += 1
-    _settle(system, b, best, work, damping)
+    _settle(system, b, best, work, damping, max(2.0 * least, accuracy * least_size))
     return Outcome(best, least, least_size, steps, point)
 
 
@@ -240,7 +242,9 @@ def _factored(system: System | SaddleSystem, work: Work, damping: float) -> floa
     return damping
 
 
-def _settle(system: System | SaddleSystem, b: np.ndarray, point: Point, work: Work, damping: float) -> None:
+def _settle(
+    system: System | SaddleSystem, b: np.ndarray, point: Point, work: Work, damping: float, limit: float
+) -> None:
     """Take the slope down to rounding: Newton steps that keep the slacks."""
     terms = system.terms
     lines = terms.up.size
@@ -260,7 +264,9 @@ def _settle(system: System | SaddleSystem, b: np.ndarray, point: Point, work: Wo
         point.u[:] -= terms.above * own
         point.v[:] += terms.below * own
         after, _ = _residuals(system, b, point, work)
-        if not after < steep:
+        gap, cost, _ = _observe(terms, point, work)
+        # Where H is singular a correction of the slope may go far and spoil the rest.
+        if not (after < steep and gap + cost <= limit):
             for vector, old in zip(point, before, strict=True):
                 vector[:] = old
             break
@@ -279,9 +285,10 @@ def _aim(terms: Terms, point: Point, work: Work, target: float, second: float) -
 
 
 @kernel
-def _complete(terms: Terms, point: Point, work: Work) -> tuple[float, float]:
+def _complete(terms: Terms, point: Point, work: Work) -> tuple[float, float, float]:
     step = central_path.complete(terms, point, work)
-    return step, max(central_path.products_after(terms, point, work, min(1.0, step)), 0.0)
+    left = max(central_path.products_after(terms, point, work, min(1.0, step)), 0.0)
+    return step, left, central_path.length(work)
 
 
 @kernel
