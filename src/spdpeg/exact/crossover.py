@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..penalties.conic import group_norms
+from . import simple_face
 from .linear_algebra import Assembly, BandedSaddle, NotPositive, Pairs, Saddle, dense_solver
 from .quadratic import LowRank, Model, ModelSolution
 
@@ -35,6 +36,10 @@ _SHIFTS = (1e-13, 1e-9)
 
 def to_face(model: Model, solution: ModelSolution) -> np.ndarray | None:
     """A minimiser on the face that the solution points to, or None if the guess of the face does not hold."""
+    if simple_face.fits(model):
+        w = simple_face.solve(model, solution)
+        if w is not None:
+            return w if _holds(model, solution, solution.active, w) else None
     face = _Face.find(model, solution)
     if face is None:
         return None
@@ -45,7 +50,7 @@ def to_face(model: Model, solution: ModelSolution) -> np.ndarray | None:
     w = face.base + face.B @ v
     w[face.fixed] = face.base[face.fixed]
     w += 0.0  # no negative zeros
-    return w if _holds(model, solution, face, w) else None
+    return w if _holds(model, solution, face.vanish, w) else None
 
 
 class _Face:
@@ -70,9 +75,9 @@ class _Face:
         first, second = K.data[K.indptr[two]], K.data[K.indptr[two] + 1]
         two = two[first == -second]
         at = K.indptr[two]
-        pieces, label = _components(n, K.indices[at], K.indices[at + 1])
+        count, label = _components(n, K.indices[at], K.indices[at + 1])
         columns, values = K.indices[K.indptr[one]], form.offset[one] / K.data[K.indptr[one]]
-        level = np.full(pieces, np.nan)
+        level = np.full(count, np.nan)
         level[label[columns]] = values
         if np.any(level[label[columns]] != values):  # two different values for one piece
             return None
@@ -102,8 +107,8 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
     if not np.all(np.isfinite(slopes)):
         return None
     pull = model.right() - form.K.T @ slopes
-    pieces = np.maximum(np.asarray(B.sum(axis=0)).ravel(), 1.0)
-    v = (B.T @ (solution.w - face.base)) / pieces
+    lengths = np.maximum(np.asarray(B.sum(axis=0)).ravel(), 1.0)
+    v = (B.T @ (solution.w - face.base)) / lengths
     if k == 0:
         return v
     smooth = _Smooth(model, solution, face)
@@ -256,7 +261,7 @@ class _Smooth:
         return sp.csr_array(sp.vstack(rows)), np.array(sides), sp.csr_array(curvature), force
 
 
-def _holds(model: Model, solution: ModelSolution, face: _Face, w: np.ndarray) -> bool:
+def _holds(model: Model, solution: ModelSolution, vanish: np.ndarray, w: np.ndarray) -> bool:
     """Whether the signs are those assumed, and the objective has not risen."""
     form = model.form
     lines = form.n_lines
@@ -264,10 +269,10 @@ def _holds(model: Model, solution: ModelSolution, face: _Face, w: np.ndarray) ->
         return False
     image = form.K @ w - form.offset
     size = np.abs(form.K) @ np.abs(w) + np.abs(form.offset)
-    if np.any(face.vanish & (np.abs(image) > _VANISHED * (size + _terms(model, w)))):
+    if np.any(vanish & (np.abs(image) > _VANISHED * (size + _terms(model, w)))):
         return False
     # What rounding leaves of vanishing rows would count as a rise of the objective.
-    image[face.vanish] = 0.0
+    image[vanish] = 0.0
     before = form.K @ solution.w - form.offset
     if np.any((before * image < 0.0)[:lines] & (np.abs(image) > _SLACK * size)[:lines]):
         return False

@@ -31,6 +31,8 @@ from .central_path import (
 )
 from .limits import (
     CENTRAL,
+    CLOSE,
+    CLOSE_RISES,
     FAR,
     FLOOR,
     HUGE,
@@ -40,6 +42,7 @@ from .limits import (
     MOST_RISES,
     MOST_STEPS,
     NEAR,
+    NEAR_RISES,
     PROGRESS,
     SETTLING,
     SHORT,
@@ -280,7 +283,8 @@ def _run(
             if short < least and not ended:
                 least, least_size = short, size
                 copy_point(point, best)
-            patience = MOST_RISES if least <= NEAR * least_size else 3 * MOST_RISES
+            patience = NEAR_RISES if least <= NEAR * least_size else MOST_RISES
+            patience = CLOSE_RISES if least <= CLOSE * least_size else patience
             if ended or short <= accuracy * size or rises >= patience:
                 # Now only the slope is taken down to rounding, at the best point.
                 here, settling = best, 1

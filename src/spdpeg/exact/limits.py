@@ -5,10 +5,10 @@ from typing import NamedTuple
 from .central_path import Point
 
 MOST_STEPS = 200
-MOST_RISES = 10
-"""Steps without progress after which rounding is taken to be all that is left; three times as many far away."""
-NEAR = 1e-6
-"""Relative accuracy from which on a run is near its end."""
+CLOSE, CLOSE_RISES = 1e-10, 2
+NEAR, NEAR_RISES, MOST_RISES = 1e-6, 10, 30
+"""Steps without progress after which rounding is taken to be all that is left: few below a relative measure of CLOSE,
+more below NEAR, many elsewhere."""
 PROGRESS = 0.9
 """A step counts as progress if it leaves at most this part of the measure."""
 LEAST = 1e-14

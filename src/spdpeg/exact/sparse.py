@@ -16,6 +16,8 @@ from . import central_path
 from .central_path import ALMOST, Point, Terms, Work, new_work, start
 from .limits import (
     CENTRAL,
+    CLOSE,
+    CLOSE_RISES,
     FAR,
     FLOOR,
     HUGE,
@@ -25,6 +27,7 @@ from .limits import (
     MOST_RISES,
     MOST_STEPS,
     NEAR,
+    NEAR_RISES,
     PROGRESS,
     SETTLING,
     SHORT,
@@ -192,7 +195,9 @@ def run(H: Parts, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
         rises = 0 if short < PROGRESS * least else rises + 1
         if short < least:
             least, least_size, best = short, size, _copied(point)
-        if short <= accuracy * size or rises >= (MOST_RISES if least <= NEAR * least_size else 3 * MOST_RISES):
+        patience = NEAR_RISES if least <= NEAR * least_size else MOST_RISES
+        patience = CLOSE_RISES if least <= CLOSE * least_size else patience
+        if short <= accuracy * size or rises >= patience:
             break
         damping = _factored(system, work, damping)
         if damping > MOST_DAMPING:
