@@ -3,11 +3,15 @@
 import copy
 import inspect
 import math
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 
 from .errors import InputError
+
+_WORDS = 200
+"""Letters of a value that a message shows."""
 
 
 class Parameterized:
@@ -81,17 +85,17 @@ def positive(owner: object, name: str, value: Any) -> float:
     """`value` as a float, refused unless it is a positive finite number."""
     number = as_number(value)
     if not (math.isfinite(number) and number > 0):
-        raise InputError(f"{name} of {type(owner).__name__} is {value!r}. It must be a positive number.")
+        raise InputError(f"{name} of {type(owner).__name__} is {shown(value)}. It must be a positive number.")
     return number
 
 
 def as_number(value: Any) -> float:
-    """`value` as a float, NaN if it is not a real number."""
-    if isinstance(value, str | bytes | complex | np.complexfloating):
+    """`value` as a float, NaN if it is not one real number."""
+    if not isinstance(value, int | float | np.bool_ | np.integer | np.floating):
         return math.nan
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
         return math.nan
 
 
@@ -100,21 +104,64 @@ def whole_number(name: str, value: Any, least: float = -math.inf) -> int:
     number = as_number(value)
     if not (math.isfinite(number) and number.is_integer() and number >= least) or isinstance(value, bool | np.bool_):
         bound = f" of at least {least:g}" if math.isfinite(least) else ""
-        raise InputError(f"{name} is {value!r}. It must be a whole number{bound}.")
+        raise InputError(f"{name} is {shown(value)}. It must be a whole number{bound}.")
     return int(value)
+
+
+def truth(name: str, value: Any) -> bool:
+    """`value` as a bool, refused unless it is one or a number."""
+    if not isinstance(value, bool | np.bool_ | int):
+        raise InputError(f"{name} is {shown(value)}. Give True or False.")
+    return bool(value)
+
+
+def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
+    """`value`, refused unless it is one of these names."""
+    names = list(choices)
+    if not isinstance(value, str) or value not in names:
+        raise InputError(f"{name} is {shown(value)}. Choose one of {', '.join(names)}.")
+    return value
+
+
+def numbers(name: str, value: Any) -> np.ndarray:
+    """`value` as a new float64 array of any shape, refused if it is not made of real numbers."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"its type is {array.dtype}")
+        if array.dtype.kind == "O":
+            # NumPy takes None for NaN.
+            return np.array([float(entry) for entry in array.flat]).reshape(array.shape)
+        return np.array(array, dtype=np.float64)
+    # What a foreign object's __array__ or __float__ raises is up to it.
+    except Exception:
+        raise InputError(f"{name} is {shown(value)}. It must be made of real numbers.") from None
 
 
 def vector(name: str, value: Any, length: int) -> np.ndarray:
     """`value` as a new float64 vector, refused unless it holds `length` finite numbers."""
-    try:
-        array = np.array(value)
-        if array.dtype.kind not in "biufO":
-            raise TypeError
-        numbers = array.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} is a {type(value).__name__} that holds no numbers. Give {length} of them.") from None
-    if numbers.shape != (length,) or not np.all(np.isfinite(numbers)):
+    array = numbers(name, value)
+    if array.shape != (length,) or not np.all(np.isfinite(array)):
         raise InputError(
-            f"{name} has shape {numbers.shape} or holds NaN or infinite entries. It must be {length} finite numbers."
+            f"{name} has shape {array.shape} or holds NaN or infinite entries. It must be {length} finite numbers."
         )
-    return numbers
+    return array
+
+
+def require_parts(term: object, base: type, parts: Iterable[str]) -> None:
+    """Refuse a term of a user's own that lacks parts which its base class only promises."""
+    missing = [part for part in parts if getattr(type(term), part, None) is getattr(base, part, None)]
+    if missing:
+        raise InputError(
+            f"{type(term).__name__} lacks {', '.join(missing)}. Every {base.__name__.lower()} needs "
+            f"{', '.join(parts)}; docs/extending.md shows how."
+        )
+
+
+def shown(value: Any) -> str:
+    """A value in a message; its type alone where its own words are too many or fail."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = "_" * (_WORDS + 1)
+    return text if len(text) <= _WORDS else f"a {type(value).__name__}"

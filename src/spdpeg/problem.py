@@ -29,6 +29,7 @@ from .kernels.terms import Terms
 from .losses import Loss
 from .operators import Empty, FirstDifference, Identity, Operator, Repeated, as_operator
 from .operators.spectrum import eigenvalue_bound, eigenvalue_estimate
+from .parameters import as_number, numbers, require_parts, shown
 from .penalties import Penalty, SeparableSum, constrain
 
 _NORM_ENTRIES = 1e7
@@ -179,11 +180,11 @@ class Problem:
         For a loss with corners `result.slopes` tells what x does not; they must lie in the domain of its conjugate.
         """
         self._require_finite_sum("certificate")
-        multiplier = np.array(dual, dtype=float)
+        multiplier = numbers("dual", dual)
         if multiplier.shape != (self.F.n_outputs,):
             raise InputError(f"dual has shape {multiplier.shape}. F has {self.F.n_outputs} rows.")
         if slopes is not None:
-            slopes = np.array(slopes, dtype=float)
+            slopes = numbers("slopes", slopes)
             if slopes.shape != (self.n_samples,):
                 raise InputError(f"slopes has shape {slopes.shape}. The problem has {self.n_samples} rows.")
         return certify(self, self._point(x), multiplier, slopes=slopes)
@@ -195,11 +196,13 @@ class Problem:
 
     def join(self, coefficients: Any, intercept: float = 0.0) -> np.ndarray:
         """x, from coefficients of the features and intercept."""
+        if not math.isfinite(as_number(intercept)):
+            raise InputError(f"intercept is {shown(intercept)}. Give a finite number.")
         if self.bias == 0.0:
             if intercept != 0.0:
                 raise InputError(f"intercept is {intercept} but the problem has none. Build it with intercept=True.")
             return self._point(coefficients).copy()
-        return self._point(np.append(np.asarray(coefficients, dtype=float), intercept / self.bias))
+        return self._point(np.append(numbers("coefficients", coefficients), intercept / self.bias))
 
     # ---------------------------------------------------------------------------------------------------- bounds
 
@@ -321,7 +324,9 @@ class Problem:
     def _make_operator(self, F: Any) -> Operator:
         if isinstance(self.r2, penalties.Zero):
             return Empty().bind(self.n_coordinates)
-        operator = (Identity() if F is None else as_operator(F)).bind(self.n_features)
+        operator = Identity() if F is None else as_operator(F)
+        require_parts(operator, Operator, ("n_outputs", "squared_norm", "kernel_forward", "kernel_adjoint"))
+        operator = operator.bind(self.n_features)
         return operator if self.bias == 0.0 else Repeated(operator, skip=1).bind(self.n_coordinates)
 
     def _beside_intercept(self, penalty: Penalty) -> Penalty:
@@ -349,7 +354,7 @@ class Problem:
             if self.loss.curvature > 0.0:
                 raise InputError(f"y is missing. {type(self.loss).__name__} needs one label per row of X.")
             return as_reals(np.zeros(self.source.n_samples))
-        labels = np.asarray(y)
+        labels = _as_labels(y, name)
         if labels.ndim != 1 or (isinstance(self.source, Source) and labels.size != self.source.n_samples):
             expected = self.source.n_samples if isinstance(self.source, Source) else "as many as X"
             raise InputError(f"{name} has shape {labels.shape}. It must be a vector of {expected} entries.")
@@ -358,7 +363,7 @@ class Problem:
         if labels.dtype.kind == "f" and not np.all(np.isfinite(labels)):
             raise InputError(f"{name} holds NaN or infinite labels. Drop those rows or repair them.")
         if self.classes is None:
-            self.classes = np.unique(labels)
+            self.classes = _classes(labels, name)
             if self.classes.size != 2:
                 seen = ", ".join(map(str, self.classes[:5])) + (", ..." if self.classes.size > 5 else "")
                 raise InputError(
@@ -416,7 +421,8 @@ class Problem:
         return margin * eigenvalue_estimate(lambda v: root * product(root * v), self.n_coordinates) / used
 
     def _point(self, x: Any) -> np.ndarray:
-        point = np.ascontiguousarray(x, dtype=float)
+        fitting = isinstance(x, np.ndarray) and x.dtype == np.float64
+        point = np.ascontiguousarray(x) if fitting else numbers("x", x)
         if point.shape != (self.n_coordinates,):
             raise InputError(f"x has shape {point.shape}. The problem has {self.n_coordinates} coordinates.")
         # Kernels are compiled once, for writable vectors; a read-only x is copied rather than compiled for.
@@ -441,8 +447,12 @@ def _checked_loss(loss: Any, X: Any) -> Loss:
         from .losses import Zero
 
         return Zero()
-    if not isinstance(loss, Loss):
-        raise InputError(f"loss is {loss!r}. Give one of spdpeg.losses, such as losses.Logistic() or losses.Squared().")
+    if isinstance(loss, Loss):
+        require_parts(loss, Loss, ("curvature", "kernel_value", "kernel_derivative"))
+    else:
+        raise InputError(
+            f"loss is {shown(loss)}. Give one of spdpeg.losses, such as losses.Logistic() or losses.Squared()."
+        )
     return loss
 
 
@@ -450,7 +460,10 @@ def _checked_penalty(name: str, penalty: Any) -> Penalty:
     if penalty is None:
         return penalties.Zero()
     if not isinstance(penalty, Penalty):
-        raise InputError(f"{name} is {penalty!r}. Give one of spdpeg.penalties, such as penalties.L1(0.01), or None.")
+        raise InputError(
+            f"{name} is {shown(penalty)}. Give one of spdpeg.penalties, such as penalties.L1(0.01), or None."
+        )
+    require_parts(penalty, Penalty, ("value", "pack", "kernel_prox"))
     return penalty
 
 
@@ -458,23 +471,48 @@ def _checked_bias(intercept: Any) -> float:
     """The number in every row of the intercept's column, 1 until the data are measured; 0 for no intercept."""
     if isinstance(intercept, bool | np.bool_):
         return float(intercept)
-    if not isinstance(intercept, int | float | np.number) or not math.isfinite(intercept) or intercept <= 0:
-        raise InputError(f"intercept is {intercept!r}. Give True, False or the positive number its column shall hold.")
+    if not 0.0 < as_number(intercept) < math.inf:
+        raise InputError(
+            f"intercept is {shown(intercept)}. Give True, False or the positive number its column shall hold."
+        )
     return float(intercept)
 
 
 def _finite(labels: np.ndarray, name: str) -> np.ndarray:
     try:
-        numbers = labels.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
+        found = labels.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} holds entries that are not numbers. A regression loss needs numbers.") from None
-    if not np.all(np.isfinite(numbers)):
+    if not np.all(np.isfinite(found)):
         raise InputError(f"{name} holds NaN or infinite entries. Drop those rows or repair them.")
-    return numbers
+    return found
+
+
+def _as_labels(y: Any, name: str) -> np.ndarray:
+    """Labels as an array; complex numbers and dates are neither numbers nor classes."""
+    try:
+        labels = np.asarray(y)
+    # What a foreign object's __array__ raises is up to it.
+    except Exception as error:
+        raise InputError(f"{name} is a {type(y).__name__} that is no vector of labels ({error}). Rebuild it.") from None
+    if labels.dtype.kind not in "biufOUST":
+        raise InputError(f"{name} holds entries of type {labels.dtype}. Labels are real numbers or names of classes.")
+    return labels
+
+
+def _classes(labels: np.ndarray, name: str) -> np.ndarray:
+    """The different labels in order."""
+    try:
+        return np.unique(labels)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise InputError(
+            f"{name} mixes labels of the types {', '.join(kinds)}, which have no order. Make all of them one type."
+        ) from None
 
 
 def _checked_weights(weights: Any, n_samples: int) -> np.ndarray:
-    array = np.asarray(weights, dtype=float)
+    array = numbers("sample_weight", weights)
     if array.shape != (n_samples,):
         raise InputError(f"sample_weight has shape {array.shape}. It must be a vector of {n_samples} entries.")
     if not np.all(np.isfinite(array)) or np.any(array < 0):
@@ -489,19 +527,21 @@ def _normalized(weights: Any, n_samples: int) -> np.ndarray:
     if weights is None:
         return no_weights()
     array = _checked_weights(weights, n_samples)
-    total = float(array.sum())
-    if total == 0.0:
+    largest = float(array.max())
+    if largest == 0.0:
         raise InputError("sample_weight is 0 everywhere. At least one row must count.")
-    return as_reals(array * (n_samples / total))
+    # Weights of size 1 have a sum that neither overflows nor vanishes, and a power of 2 rounds nothing.
+    array = np.ldexp(array, -math.frexp(largest)[1])
+    return as_reals(array * (n_samples / float(array.sum())))
 
 
 def _stream_classes(labels: np.ndarray, given: tuple[Any, Any] | None) -> np.ndarray:
     if given is not None:
-        classes = np.asarray(given)
+        classes = _as_labels(given, "classes")
         if classes.shape != (2,) or classes[0] == classes[1]:
-            raise InputError(f"classes is {given!r}. Give the two labels, the positive one second.")
+            raise InputError(f"classes is {shown(given)}. Give the two labels, the positive one second.")
         return classes
-    seen = np.unique(labels)
+    seen = _classes(_as_labels(labels, "y of a chunk"), "y of a chunk")
     if seen.size == 2:
         return seen
     if seen.size == 1 and seen[0] in (-1, 0):

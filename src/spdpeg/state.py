@@ -11,7 +11,7 @@ import numpy as np
 
 from .errors import InputError, StateError
 from .files.archive import Archive
-from .files.replacing import replacing
+from .files.replacing import as_path, replacing
 
 _FORMAT = 2
 
@@ -109,9 +109,9 @@ class State:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "State":
         """Read what `save` wrote; what is damaged or incomplete is refused with a StateError."""
-        name = os.fspath(path)
+        name = str(as_path(path))
         try:
-            with open(path, "rb") as file, Archive(file) as archive:
+            with open(name, "rb") as file, Archive(file) as archive:
                 header = json.loads(str(archive.array("header")))
                 vectors, held = (
                     {

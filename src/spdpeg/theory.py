@@ -7,8 +7,37 @@ above, and a multiple of |F E x~ - E z~| that each of them names.
 """
 
 import math
+from collections.abc import Callable
+from functools import wraps
+
+from .errors import InputError
+from .parameters import as_number, shown, whole_number
+
+_LARGEST = 1e60
+"""Numbers whose squares and products are finite."""
+
+_DIVISORS = ("rho", "mu", "kappa")
 
 
+def _checked(bound: Callable[..., float]) -> Callable[..., float]:
+    """The bound, with constants that are no numbers refused by name."""
+
+    @wraps(bound)
+    def call(t: int, **constants: float) -> float:
+        if whole_number("t", t, least=0) > _LARGEST:
+            raise InputError(f"t is {shown(t)}. Give a number of iterations.")
+        for name, value in constants.items():
+            number = as_number(value)
+            if not 0.0 <= number < _LARGEST or (name in _DIVISORS and not 1.0 / _LARGEST < number):
+                raise InputError(
+                    f"{name} is {shown(value)}. Give a number of at least 0; {', '.join(_DIVISORS)} divide."
+                )
+        return bound(t, **constants)
+
+    return call
+
+
+@_checked
 def violation(t: int, *, rho: float, dual_radius: float, norm_F: float, diameter: float) -> float:
     """|F x~ - z~| for the uniform average: surely, not only in expectation. O(1/t).
 
@@ -27,12 +56,14 @@ def violation(t: int, *, rho: float, dual_radius: float, norm_F: float, diameter
     return (dual_radius / rho + norm_F * diameter) / (t + 1)
 
 
+@_checked
 def weighted_violation(t: int, *, rho: float, dual_radius: float, norm_F: float, diameter: float) -> float:
     """|F x~ - z~| for the weights of `spdpeg-sc2`: surely. O(1/t)."""
     largest = dual_radius + rho * norm_F * diameter
     return 2 * (2 * t + 3) * largest / (rho * (t + 1) * (t + 6))
 
 
+@_checked
 def objective_convex(
     t: int, *, base: float, diameter: float, sigma: float, rho: float, dual_radius: float, kappa: float = 1.0
 ) -> float:
@@ -58,6 +89,7 @@ def objective_convex(
     return base * diameter**2 / (2 * n) + noise + dual_radius**2 / (2 * rho * n)
 
 
+@_checked
 def objective_one_sample(
     t: int, *, base: float, diameter: float, sigma: float, rho: float, dual_radius: float, kappa: float = 1.0
 ) -> float:
@@ -67,6 +99,7 @@ def objective_one_sample(
     return base * diameter**2 / (2 * n) + noise + dual_radius**2 / (2 * rho * n)
 
 
+@_checked
 def objective_strongly_convex(
     t: int, *, base: float, mu: float, distance: float, sigma: float, rho: float, dual_radius: float
 ) -> float:
@@ -80,6 +113,7 @@ def objective_strongly_convex(
     return drift + noise + dual_radius**2 / (2 * rho * n)
 
 
+@_checked
 def objective_strongly_convex_weighted(
     t: int,
     *,
@@ -103,6 +137,7 @@ def objective_strongly_convex_weighted(
     return 2 * (drift + noise + dual) / (n * (t + 6))
 
 
+@_checked
 def convex(
     t: int, *, base: float, diameter: float, sigma: float, rho: float, dual_norm: float, kappa: float = 1.0
 ) -> float:
@@ -132,6 +167,7 @@ def convex(
     return drift + noise + (dual_norm + 1) ** 2 / (rho * n)
 
 
+@_checked
 def strongly_convex(
     t: int, *, base: float, mu: float, distance: float, sigma: float, rho: float, dual_norm: float
 ) -> float:
@@ -145,6 +181,7 @@ def strongly_convex(
     return drift + noise + (dual_norm + 1) ** 2 / (rho * n)
 
 
+@_checked
 def strongly_convex_weighted(
     t: int,
     *,

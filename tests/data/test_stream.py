@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+import spdpeg
 from spdpeg.data import Stream, as_source
 from spdpeg.errors import InputError
 
@@ -202,3 +203,15 @@ def test_a_spent_callable_ends_the_stream() -> None:
 def test_width_may_be_given() -> None:
     with pytest.raises(InputError, match="3 columns where 4 were expected"):
         Stream(cut(20), n_features=4).peek()
+
+
+def test_what_is_not_finite_is_told_with_its_chunk_and_row() -> None:
+    X = np.ones((4, 3))
+    broken = X.copy()
+    broken[2, 1] = np.nan
+    labels = np.array([1.0, -1.0, 1.0, -1.0])
+    for bad in (broken, sp.csr_array(broken)):
+        chunks = [(X, labels)] * 15 + [(bad, labels)]
+        problem = spdpeg.Problem(Stream(chunks), loss=spdpeg.losses.Logistic())
+        with pytest.raises(InputError, match=r"Chunk 16 of the stream has a NaN or infinite entry in row 2\."):
+            spdpeg.solve(problem, "spdpeg", max_passes=1)

@@ -140,8 +140,8 @@ def test_the_objective_is_the_documented_one() -> None:
         (estimators.TrendFilter(order=0), "order of Difference is 0"),
         (estimators.GeneralizedLasso(np.eye(5)), "length 5"),
         (estimators.CompositeRegressor(r1="l1"), "r1 is 'l1'"),
-        (estimators.FusedLasso(tol=0.0), "tol is 0.0"),
-        (estimators.FusedLasso(max_passes=-1), "max_passes is -1"),
+        (estimators.FusedLasso(tol=0.0), "tol of FusedLasso is 0.0"),
+        (estimators.FusedLasso(max_passes=-1), "max_passes of FusedLasso is -1"),
     ],
 )
 def test_refusals(model: Any, message: str) -> None:

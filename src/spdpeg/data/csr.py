@@ -9,7 +9,7 @@ from ..kernels.jit import frozen, kernel
 from ..kernels.rows import Rows
 from ..parameters import whole_number
 from ..sparse import sound
-from .base import Source, check_width, memory_mapped, values_of
+from .base import Source, as_table, check_width, memory_mapped, values_of
 
 
 class _RepeatedColumn(InputError):
@@ -31,7 +31,7 @@ class CSR(Source):
     """
 
     def __init__(self, data: Any, indices: Any, indptr: Any, n_features: int) -> None:
-        data, indices, indptr = np.asarray(data), np.asarray(indices), np.asarray(indptr)
+        data, indices, indptr = as_table(data), as_table(indices), as_table(indptr)
         whole = data.ndim == indices.ndim == indptr.ndim == 1 and indptr.size > 0 and data.size == indices.size
         if not whole or indptr[0] != 0 or indptr[-1] != data.size:
             raise InputError(

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..files.replacing import Part, replacing
+from ..parameters import shown
 from .base import as_source, values_of
 from .csr import CSR
 from .dense import Dense
@@ -40,7 +41,7 @@ def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
         A matrix is written without labels. Chunks (X, y) bring labels, which must be numbers; weights are refused. The
         first chunk decides between float64 and float32.
     """
-    with _Writer(Path(directory), "csr") as writer:
+    with _Writer(_path(directory), "csr") as writer:
         writer.append("indptr", np.zeros(1, dtype=np.int64))
         entries = 0
         for X, y, weights in _pieces(chunks):
@@ -55,7 +56,7 @@ def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
 
 def write_dense(directory: str | os.PathLike[str], chunks: Any) -> None:
     """Write a dense data set to `directory`, one chunk in memory at a time; parameters as for `write_csr`."""
-    with _Writer(Path(directory), "dense") as writer:
+    with _Writer(_path(directory), "dense") as writer:
         for X, y, weights in _pieces(chunks):
             values = values_of(X.toarray() if sp.issparse(X) else X)
             writer.columns = values.shape[1]
@@ -68,14 +69,20 @@ def open_csr(directory: str | os.PathLike[str]) -> tuple[CSR, np.ndarray | None]
 
     The indices are read once, to make sure that they are sound.
     """
-    columns, arrays = _read(Path(directory), "csr", ("values", "indices", "indptr"))
+    columns, arrays = _read(_path(directory), "csr", ("values", "indices", "indptr"))
     return CSR(arrays["values"], arrays["indices"], arrays["indptr"], columns), arrays.get("labels")
 
 
 def open_dense(directory: str | os.PathLike[str]) -> tuple[Dense, np.ndarray | None]:
     """The rows and labels (None if there are none) that `write_dense` wrote, memory-mapped and read-only."""
-    _, arrays = _read(Path(directory), "dense", ("values",))
+    _, arrays = _read(_path(directory), "dense", ("values",))
     return Dense(arrays["values"]), arrays.get("labels")
+
+
+def _path(directory: Any) -> Path:
+    if not isinstance(directory, str | os.PathLike) or "\0" in os.fsdecode(directory):
+        raise InputError(f"The directory is {shown(directory)}. Give its name.")
+    return Path(os.fsdecode(directory))
 
 
 def _pieces(chunks: Any) -> Iterator[Chunk | tuple[Any, None, None]]:

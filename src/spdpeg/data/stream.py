@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from ..parameters import numbers, whole_number
 from ..sparse import first_not_finite
 from .base import as_table, values_of
 
@@ -41,8 +42,8 @@ class Stream:
             raise InputError(
                 f"chunks is a {type(chunks).__name__}. Give an iterable of (X, y) or a callable that makes one."
             )
-        if n_features is not None and n_features < 1:
-            raise InputError(f"n_features of the stream is {n_features}. At least one column is needed.")
+        if n_features is not None:
+            n_features = whole_number("n_features of the stream", n_features, least=1)
         self.chunks = chunks
         self.classes = classes
         self._held: list[Chunk] = []
@@ -116,12 +117,18 @@ class Stream:
 
     def _next(self) -> Chunk | None:
         if self._iterator is None:
-            made = self.chunks() if callable(self.chunks) else self.chunks
+            try:
+                made = self.chunks() if callable(self.chunks) else self.chunks
+            except TypeError as error:
+                raise InputError(f"The callable of the stream failed ({error}). It takes no arguments.") from None
             if not isinstance(made, Iterable):
                 raise InputError(
                     f"The callable of the stream returned a {type(made).__name__}. It must return an iterator."
                 )
-            self._iterator = iter(made)
+            try:
+                self._iterator = iter(made)
+            except TypeError as error:
+                raise InputError(f"The chunks of the stream cannot be read ({error}). Give an iterable.") from None
         for item in self._iterator:
             self._chunk_number += 1
             chunk = self._checked(item)
@@ -141,7 +148,7 @@ class Stream:
             X = X.tocsr() if sp.issparse(X) else np.atleast_2d(values_of(X))
         except InputError as error:
             raise InputError(f"{where} cannot be used. {error}") from None
-        y = np.atleast_1d(np.asarray(item[1]))
+        y = np.atleast_1d(_array(item[1], where))
         if y.size == 0 and 0 in X.shape:
             return X, y, None
         weights = None if len(item) == 2 or item[2] is None else np.atleast_1d(_numbers(item[2], where))
@@ -166,9 +173,17 @@ class Stream:
 
 def _numbers(weights: Any, where: str) -> np.ndarray:
     try:
-        return np.asarray(weights, dtype=float)
-    except (TypeError, ValueError):
+        return numbers("weights", weights)
+    except InputError:
         raise InputError(f"{where} has weights that are not numbers. Give one number per row.") from None
+
+
+def _array(labels: Any, where: str) -> np.ndarray:
+    try:
+        return np.asarray(labels)
+    # What a foreign object's __array__ raises is up to it.
+    except Exception as error:
+        raise InputError(f"{where} has labels that are no vector ({error}). Give one label per row.") from None
 
 
 def _slice(chunk: Chunk, start: int, stop: int) -> Chunk:

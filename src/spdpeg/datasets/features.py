@@ -6,6 +6,7 @@ from typing import NamedTuple
 from ..errors import InputError
 from ..graphs import sics
 from ..operators import GraphDifference, Matrix, Operator
+from ..parameters import one_of, shown
 from . import storage
 from .catalogue import CATALOGUE
 from .loading import DataSet, load
@@ -41,10 +42,12 @@ def graph(data: str | DataSet, data_dir: str | os.PathLike[str] | None = None, *
 
     The result of `graphs.sics` is kept in the user's cache.
     """
-    if form not in (None, *FORMS):
-        raise InputError(f"form is {form!r}. Choose one of {', '.join(FORMS)}.")
+    if form is not None:
+        one_of("form", form, FORMS)
     if isinstance(data, str):
         data = load(data, data_dir)
+    if not isinstance(data, DataSet):
+        raise InputError(f"data is {shown(data)}. Give the name of a data set, or what datasets.load returned.")
     if form in (None, "published"):
         found = _published(data, data_dir)
         if found is not None:

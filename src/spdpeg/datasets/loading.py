@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from ..parameters import shown, truth
 from . import storage
 from .catalogue import CATALOGUE, Entry
 from .synthetic import clustered_graph, piecewise_constant
@@ -90,10 +91,12 @@ def load(
     digits: 1,797 rows, 64 columns, 49.9% positive; scikit-learn's load_digits. Pixels are divided by 16. The digits
     5 to 9 are positive.
     """
+    if unit_rows is not None:
+        truth("unit_rows", unit_rows)
     if isinstance(name, str) and name in CATALOGUE:
         return _from_file(name, CATALOGUE[name], data_dir, positive, unit_rows, download)
     if not isinstance(name, str) or name not in _BUILT_IN:
-        raise InputError(f"There is no data set called {name!r}. Choose from: {', '.join(names())}.")
+        raise InputError(f"There is no data set called {shown(name)}. Choose from: {', '.join(names())}.")
     if data_dir is not None or positive is not None:
         raise InputError(f"{name} comes with no file and two given classes. Leave out data_dir and positive.")
     X, y, source, choices = _BUILT_IN[name]()
@@ -166,9 +169,9 @@ def _binary(name: str, labels: np.ndarray, positive: Any) -> tuple[np.ndarray, s
         chosen = classes[-1] if classes.size == 2 else classes[np.argmax(counts)]
         reason = "the larger label" if classes.size == 2 else f"the most frequent of {classes.size}"
     else:
-        if positive not in classes:
+        if np.ndim(positive) or positive not in classes.tolist():
             raise InputError(
-                f"positive is {positive!r}, but {name} has the classes {', '.join(map(_shown, classes))}. "
+                f"positive is {shown(positive)}, but {name} has the classes {', '.join(map(_shown, classes))}. "
                 "Choose one of them."
             )
         chosen, reason = positive, "as asked for"

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..parameters import as_number, one_of, shown, whole_number
 
 TASKS = ("classification", "regression")
 
@@ -83,9 +84,7 @@ def clustered_graph(
 
 
 def _generator(seed: int) -> np.random.Generator:
-    if int(seed) != seed or seed < 0:
-        raise InputError(f"seed is {seed}. It must be a whole number of at least 0.")
-    return np.random.default_rng(seed)
+    return np.random.default_rng(whole_number("seed", seed, least=0))
 
 
 def _levels(rng: np.random.Generator, count: int) -> np.ndarray:
@@ -96,10 +95,9 @@ def _levels(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def _draw(rng: np.random.Generator, n_samples: int, truth: np.ndarray, task: str, noise: float) -> Sample:
-    if task not in TASKS:
-        raise InputError(f"task is {task!r}. Choose one of {', '.join(TASKS)}.")
-    if not (np.isfinite(noise) and noise > 0):
-        raise InputError(f"noise is {noise}. It must be a positive number.")
+    one_of("task", task, TASKS)
+    if not 0.0 < as_number(noise) < np.inf:
+        raise InputError(f"noise is {shown(noise)}. It must be a positive number.")
     X = rng.standard_normal((n_samples, truth.size))
     margins = X @ truth
     if task == "regression":
@@ -109,5 +107,4 @@ def _draw(rng: np.random.Generator, n_samples: int, truth: np.ndarray, task: str
 
 def _check_counts(**counts: int) -> None:
     for name, count in counts.items():
-        if int(count) != count or count < 1:
-            raise InputError(f"{name} is {count}. It must be a whole number of at least 1.")
+        whole_number(name, count, least=1)

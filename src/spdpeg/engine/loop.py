@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..data import Stream
-from ..errors import InputError
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..result import Result, Status
@@ -25,6 +24,9 @@ _SLICE_SECONDS = 0.05
 
 _STREAM_CADENCE = 1 << 16
 """Rows between two records on a stream, whose length is unknown."""
+
+_NEVER = 2.0**60
+"""Rows that no run reads."""
 
 _RECORDS = 20
 """Records of a run unless asked otherwise; never more than one a pass."""
@@ -109,7 +111,10 @@ def run(
             with clock.running():
                 portion = course.feed.next(int(steps))
                 if portion is not None:
-                    read = method.advance(problem, terms, state, portion.block, portion.order, portion.steps)
+                    try:
+                        read = method.advance(problem, terms, state, portion.block, portion.order, portion.steps)
+                    except np.linalg.LinAlgError:
+                        raise diverged(method, state) from None
             if portion is None:
                 status = course.feed.ended
                 break
@@ -160,15 +165,11 @@ def _cadence(
     problem: Problem, budget: Budget, record_every: float | None, rows_per_step: int, certified: bool
 ) -> float:
     """Rows between two records; where there are certificates, those make records enough."""
-    if record_every is not None and not record_every > 0:
-        raise InputError(f"record_every is {record_every}. It counts passes and must be positive.")
     if isinstance(problem.source, Stream):
-        if record_every is not None:
-            raise InputError("record_every counts passes, and a stream has no known length. Leave it out.")
         return _STREAM_CADENCE
     assert problem.n_samples is not None
     if record_every is not None:
-        return max(1, round(record_every * problem.n_samples))
+        return max(1, round(min(float(record_every) * problem.n_samples, _NEVER)))
     if certified:
         return math.inf
     whole = min(

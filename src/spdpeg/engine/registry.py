@@ -7,6 +7,7 @@ from ..exact.interior_point import InteriorPoint
 from ..exact.prox_newton import ProxNewton
 from ..exact.working_set import WorkingSet
 from ..newton.sampled_newton import SampledNewton
+from ..parameters import shown
 from ..solvers.adaptive_sadmm import SADMMDiag, SADMMFull
 from ..solvers.admm_newton import ADMMNewton
 from ..solvers.base import Solver
@@ -63,8 +64,8 @@ REGISTRY: dict[str, type[Solver]] = {solver.about.name: solver for solver in _SO
 
 def resolve(name: Any, parameters: dict[str, Any]) -> Solver:
     """The solver called `name` with these parameters."""
-    if name not in REGISTRY:
-        raise InputError(f"There is no solver called {name!r}. Choose one of {', '.join(REGISTRY)}.")
+    if not isinstance(name, str) or name not in REGISTRY:
+        raise InputError(f"There is no solver called {shown(name)}. Choose one of {', '.join(REGISTRY)}.")
     solver = REGISTRY[name]
     known = solver.parameter_names()
     for parameter in parameters:

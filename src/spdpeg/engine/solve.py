@@ -1,21 +1,30 @@
 """The one call that runs any method on a problem: checks its arguments, makes or resumes the state, starts the loop."""
 
-import math
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..data import Stream
 from ..errors import InputError, StateError
 from ..kernels import jit
+from ..parameters import as_number, shown
 from ..problem import Problem
 from ..result import Result
 from ..solvers.base import Solver
 from ..state import State
 from . import auto, feed
 from .budgets import Budget
+from .checks import (
+    check_cadence,
+    check_callback,
+    check_tolerance,
+    checked_batch,
+    checked_budget,
+    checked_dual,
+    checked_seed,
+    checked_start,
+)
 from .loop import run
 from .recorder import Progress
 from .registry import resolve
@@ -96,52 +105,45 @@ def solve(
     True
     """
     if not isinstance(problem, Problem):
-        raise InputError(f"The first argument is {problem!r}. Build it with spdpeg.Problem(X, y, loss=...).")
+        raise InputError(f"The first argument is {shown(problem)}. Build it with spdpeg.Problem(X, y, loss=...).")
     if state is not None and not isinstance(state, State):
-        raise InputError(f"state is {state!r}. Pass result.state of an earlier run or State.load(path).")
+        raise InputError(f"state is {shown(state)}. Pass result.state of an earlier run or State.load(path).")
+    budget = checked_budget(max_passes, max_seconds, max_iterations)
+    if tol is not None:
+        check_tolerance(tol, problem)
+    check_cadence(record_every, problem)
+    check_callback(callback)
+    seed = checked_seed(seed)
     name, plan = _planned(problem, solver, parameters, tol if state is None else state.loop.planned_for)
     rule = plan[0].method
-    budget = _checked_budget(max_passes, max_seconds, max_iterations)
     if budget == Budget(None, None, None):
         if tol is None and rule.about.converges:
             tol = _TOLERANCE
         budget = Budget(_FEW_PASSES if tol is None else _MANY_PASSES, None, None)
-    if tol is not None:
-        if not tol > 0:
-            raise InputError(f"tol is {tol}. It must be positive, or None to run to the end of the budget.")
-        if isinstance(problem.source, Stream):
-            raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
     begun, compiled = time.perf_counter(), jit.compile_seconds()
     if batch_size is None:
-        batch_size = rule.default_batch(problem) if state is None else int(state.parameters.get("batch_size", 1))
+        batch_size = rule.default_batch(problem) if state is None else state.parameters.get("batch_size", 1)
     elif len(plan) > 1:
         names = " and ".join(stage.method.about.name for stage in plan)
         raise InputError(
-            f"batch_size is {batch_size}, but auto plans with {names}, which choose their own. "
+            f"batch_size is {shown(batch_size)}, but auto plans with {names}, which choose their own. "
             "Leave it out, or name a solver."
         )
-    elif rule.about.deterministic and batch_size != 1:
+    elif rule.about.deterministic and as_number(batch_size) != 1:
         raise InputError(
-            f"batch_size is {batch_size}, but {rule.about.name} reads all rows at every step. Leave it out."
+            f"batch_size is {shown(batch_size)}, but {rule.about.name} reads all rows at every step. Leave it out."
         )
-    if int(batch_size) != batch_size or batch_size < 1:
-        raise InputError(f"batch_size is {batch_size}. It must be a whole number of at least 1.")
-    if problem.n_samples is not None and batch_size > problem.n_samples:
-        raise InputError(
-            f"batch_size is {batch_size} but there are {problem.n_samples} rows. Choose at most that many."
-        )
-    if int(seed) != seed or seed < 0:
-        raise InputError(f"seed is {seed}. It must be a whole number of at least 0.")
+    batch_size = checked_batch(batch_size, problem)
     if state is None:
-        state = State(name, {} if name == "auto" else rule.changed_params(), int(seed))
+        state = State(name, {} if name == "auto" else rule.changed_params(), seed)
         state.loop.planned_for = tol
-        begin(problem, plan[0], state, int(batch_size), _checked_start(problem, x0), _checked_dual(problem, dual0))
+        begin(problem, plan[0], state, batch_size, checked_start(problem, x0), checked_dual(problem, dual0))
         # Choosing batches and steps reads the data: it belongs to the time of the method.
         state.seconds = time.perf_counter() - begun - (jit.compile_seconds() - compiled)
     else:
         if x0 is not None or dual0 is not None:
             raise InputError("Both a start and state are given. A state brings its own x; leave x0 and dual0 out.")
-        state = _resumed(problem, name, plan, int(batch_size), state)
+        state = _resumed(problem, name, plan, batch_size, state)
     if progress:
         from .progress import with_bar
 
@@ -157,7 +159,7 @@ def _planned(
     problem: Problem, solver: str | Solver, parameters: dict[str, Any], tol: float | None
 ) -> tuple[str, list[Planned]]:
     """The name of what is asked for, and the stages that it means on this problem."""
-    if solver == "auto":
+    if isinstance(solver, str) and solver == "auto":
         if parameters:
             raise InputError(
                 f"auto has no parameter {next(iter(parameters))!r}: it chooses a method and its parameters. "
@@ -175,36 +177,6 @@ def _planned(
     solver.check(problem)
     feed.check(problem, solver)
     return solver.about.name, asked(solver)
-
-
-def _checked_budget(passes: Any, seconds: Any, iterations: Any) -> Budget:
-    for name, value in (("max_passes", passes), ("max_seconds", seconds), ("max_iterations", iterations)):
-        if value is not None and not (value >= 0 and math.isfinite(value)):
-            raise InputError(f"{name} is {value}. It must be a finite number of at least 0, or None.")
-    return Budget(passes, iterations, seconds)
-
-
-def _checked_start(problem: Problem, x0: Any) -> np.ndarray:
-    start = np.zeros(problem.n_coordinates) if x0 is None else np.array(x0, dtype=float)
-    if start.shape != (problem.n_coordinates,) or not np.all(np.isfinite(start)):
-        raise InputError(
-            f"x0 has shape {start.shape} or holds NaN or infinite entries. "
-            f"It must be {problem.n_coordinates} finite numbers."
-        )
-    return start
-
-
-def _checked_dual(problem: Problem, dual0: Any) -> np.ndarray | None:
-    """In the sign that methods use."""
-    if dual0 is None:
-        return None
-    dual = np.array(dual0, dtype=float)
-    if dual.shape != (problem.F.n_outputs,) or not np.all(np.isfinite(dual)):
-        raise InputError(
-            f"dual0 has shape {dual.shape} or holds NaN or infinite entries. "
-            f"It must be {problem.F.n_outputs} finite numbers."
-        )
-    return -dual
 
 
 def _resumed(problem: Problem, name: str, plan: list[Planned], batch_size: int, state: State) -> State:

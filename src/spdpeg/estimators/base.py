@@ -12,7 +12,9 @@ from .. import plots
 from ..errors import InputError
 from ..losses import Loss
 from ..operators import Identity
+from ..parameters import numbers, shown
 from ..penalties import L1, L2Squared, Penalty
+from ..sparse import sound
 from . import fitting
 from .documentation import complete
 
@@ -27,13 +29,11 @@ def takes_chunks(estimator: Any) -> bool:
 def weight(owner: object, name: str) -> Any:
     """The parameter `name` of `owner`, refused unless it holds finite numbers of at least 0."""
     value = getattr(owner, name)
-    try:
-        numbers = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        numbers = np.array(np.nan)
-    if not np.all(np.isfinite(numbers)) or np.any(numbers < 0.0):
+    found = numbers(f"{name} of {type(owner).__name__}", value)
+    if found.ndim > 1 or not np.all(np.isfinite(found)) or np.any(found < 0.0):
         raise InputError(
-            f"{name} of {type(owner).__name__} is {value!r}. Give a finite number of at least 0, or one for each entry."
+            f"{name} of {type(owner).__name__} is {shown(value)}. "
+            "Give a finite number of at least 0, or one for each entry."
         )
     return value
 
@@ -132,8 +132,9 @@ class Estimator(BaseEstimator):
         -------
         self
         """
-        plan = fitting.plan(self, X, y, sample_weight)
-        fitting.keep(self, plan, fitting.fit(plan))
+        with fitting.intact(self):
+            plan = fitting.plan(self, X, y, sample_weight)
+            fitting.keep(self, plan, fitting.fit(plan))
         return self
 
     # What a model contributes to the fit. fitting.flow.Model lists these methods in the order of their calls.
@@ -176,7 +177,7 @@ class Estimator(BaseEstimator):
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool, **checks: Any) -> tuple[Any, Any, Any]:
         """Design, labels and weights, rows of weight 0 dropped."""
-        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=_FLOATS, order="C", **checks)
+        X, y = validate_data(self, sound(X), y, reset=reset, accept_sparse="csr", dtype=_FLOATS, order="C", **checks)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -188,5 +189,5 @@ class Estimator(BaseEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         """Design times coefficients plus intercept."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
+        X = validate_data(self, sound(X), reset=False, accept_sparse="csr", dtype=_FLOATS)
         return np.asarray(self._design(X, False) @ self.coef_.T + self.intercept_)

@@ -1,5 +1,6 @@
 """Classification: two classes as one problem, several as one problem each."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError
+from ..parameters import shown
 from . import fitting
 from .base import Estimator, takes_chunks
 
@@ -53,15 +55,21 @@ class Classifier(ClassifierMixin, Estimator):
         -------
         self
         """
+        with fitting.intact(self):
+            self._learn(X, y, classes, sample_weight)
+        return self
+
+    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        """Go on with a chunk."""
         known: np.ndarray | None = getattr(self, "classes_", None)
         X, y, weights = self._checked(X, y, sample_weight, reset=known is None)
         check_classification_targets(y)
         if known is None:
             if classes is None:
                 raise InputError("classes is missing. Name all labels that will come in the first call of partial_fit.")
-            known = np.unique(classes)
-        elif classes is not None and not np.array_equal(np.unique(classes), known):
-            raise InputError(f"classes is {classes} where earlier calls had {known}. They must stay the same.")
+            known = _labels(classes)
+        elif classes is not None and not np.array_equal(_labels(classes), known):
+            raise InputError(f"classes is {shown(classes)} where earlier calls had {known}. They must stay the same.")
         codes = np.searchsorted(known, y)
         unknown = known[np.minimum(codes, known.size - 1)] != y
         if np.any(unknown):
@@ -73,7 +81,6 @@ class Classifier(ClassifierMixin, Estimator):
             )
         self.classes_ = known
         fitting.learn(self, fitting.Data(X, self._targets(codes), self._class_weighted(codes, y, weights)))
-        return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the rows: above 0 for the second of two classes; the largest wins among several.
@@ -109,9 +116,9 @@ class Classifier(ClassifierMixin, Estimator):
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if classes.size < 2:
+            seen = f"one class only, {classes.tolist()[0]!r}" if classes.size else "no class at all"
             raise InputError(
-                f"y holds one class only, {classes.tolist()[0]!r} (rows of weight 0 do not count). "
-                "A classifier needs rows of at least two classes."
+                f"y holds {seen} (rows of weight 0 do not count). A classifier needs rows of at least two classes."
             )
         self.classes_ = classes
         return fitting.Data(X, self._targets(codes), self._class_weighted(codes, y, weights))
@@ -128,10 +135,34 @@ class Classifier(ClassifierMixin, Estimator):
         """Weights of the rows, those of their classes included."""
         if self.class_weight is None:
             return weights
-        if self.class_weight == "balanced":
-            totals = np.bincount(codes, weights)
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            totals = np.bincount(codes, None if weights is None else weights / weights.max())
             of_class = totals.sum() / (totals.size * totals)
         else:
-            of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+            of_class = self._weights_of_classes(y)
         of_row: np.ndarray = of_class[codes]
         return of_row if weights is None else of_row * weights
+
+    def _weights_of_classes(self, y: np.ndarray) -> np.ndarray:
+        """As the parameter gives them, 1 for a class that it leaves out."""
+        if isinstance(self.class_weight, dict):
+            with suppress(TypeError, ValueError, OverflowError):
+                found = np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y), dtype=float)
+                if np.all(np.isfinite(found)) and np.all(found >= 0.0):
+                    return found
+        raise InputError(
+            f"class_weight of {type(self).__name__} is {shown(self.class_weight)}. Give 'balanced', None, or a dict of "
+            "finite weights of at least 0 by class."
+        )
+
+
+def _labels(classes: Any) -> np.ndarray:
+    """The different labels in order; two or more of one type."""
+    try:
+        known = np.unique(np.asarray(classes))
+    # What a foreign object's __array__ raises is up to it, and labels of different types have no order.
+    except Exception:
+        known = np.empty(0)
+    if known.ndim != 1 or known.size < 2 or known.dtype.kind not in "biufOUST":
+        raise InputError(f"classes is {shown(classes)}. Give all labels that will come, two or more of one type.")
+    return known

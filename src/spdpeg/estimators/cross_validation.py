@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from .. import plots
 from ..errors import InputError
+from ..parameters import one_of
 from ..penalties import Penalty
 from . import fitting
 from .fused import FusedLasso, FusedLogisticRegression
@@ -86,8 +87,7 @@ class CrossValidated:
         -------
         self
         """
-        if self.rule not in RULES:
-            raise InputError(f"rule of {type(self).__name__} is {self.rule!r}. Choose one of {', '.join(RULES)}.")
+        one_of(f"rule of {type(self).__name__}", self.rule, RULES)
         model = self._at(1.0, 1.0)
         fitting.rows(model, X, y, sample_weight)  # so that the splitter meets no bad labels
         grids = fitting.chosen(model, X, y, sample_weight, self.lam1, self.lam2, self.n_lam1, self.n_lam2, self.eps)
@@ -124,8 +124,16 @@ class CrossValidated:
 
     def _scored(self, model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
         data = indexable(X, y, *([] if sample_weight is None else [sample_weight]))
-        splitter = check_cv(self.cv, y, classifier=is_classifier(model))
-        scorer = _score if self.scoring is None else check_scoring(model, self.scoring)
+        try:
+            splitter = check_cv(self.cv, y, classifier=is_classifier(model))
+            scorer = _score if self.scoring is None else check_scoring(model, self.scoring)
+            folds = [(_indices(train), _indices(test)) for train, test in splitter.split(np.zeros(_num_samples(X)), y)]
+            workers = Parallel(self.n_jobs, prefer="threads")
+            if not folds or workers.n_jobs == 0:
+                raise ValueError("no folds, or no processors for them")
+        # scikit-learn and joblib complain of wrong values and of wrong types in their own ways.
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+            raise InputError(f"cv, scoring or n_jobs of {type(self).__name__} cannot be used ({error}).") from None
 
         def fold(train: np.ndarray, test: np.ndarray) -> np.ndarray:
             seen, (X_out, y_out, *weights) = _rows(train, data), _rows(test, data)
@@ -137,8 +145,7 @@ class CrossValidated:
 
         # Several folds share the processors already, and rounding must not depend on how many processors there are.
         with threadpool_limits(1):
-            jobs = (delayed(fold)(*rows) for rows in splitter.split(np.zeros(_num_samples(X)), y))
-            return np.stack(Parallel(self.n_jobs, prefer="threads")(jobs), axis=2)
+            return np.stack(workers(delayed(fold)(*rows) for rows in folds), axis=2)
 
     def _choice(self) -> tuple[int, int]:
         """Indices of the weights to take."""
@@ -150,6 +157,14 @@ class CrossValidated:
         good = np.argwhere(self.mean_scores_ >= self.mean_scores_[best] - error)
         i, j = min(good.tolist(), key=lambda place: (sum(place), -self.mean_scores_[tuple(place)]))
         return i, j
+
+
+def _indices(rows: Any) -> np.ndarray:
+    """Numbers of rows, or a mark for each."""
+    found = np.asarray(rows)
+    if found.ndim != 1 or found.dtype.kind not in "biu":
+        raise ValueError("a fold is no list of rows")
+    return found
 
 
 def _rows(rows: np.ndarray, data: list[Any]) -> list[Any]:

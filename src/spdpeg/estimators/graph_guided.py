@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
 from ..operators import Operator
+from ..parameters import one_of
 from ..penalties import L1, L2Squared, Penalty
 from . import structure as structures
 from .base import weighted
@@ -42,8 +42,7 @@ class GraphGuided:
     lam2: Any = 0.01
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
-        if self.r1 not in R1:
-            raise InputError(f"r1 of {type(self).__name__} is {self.r1!r}. Choose one of {', '.join(R1)}.")
+        one_of(f"r1 of {type(self).__name__}", self.r1, R1)
         return weighted(self, "lam1", R1[self.r1]), weighted(self, "lam2")
 
     def _operator(self, X: Any, weights: np.ndarray | None) -> Operator:

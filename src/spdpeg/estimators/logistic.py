@@ -8,7 +8,7 @@ from scipy.special import expit, log_expit, softmax
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses
-from ..errors import InputError
+from ..parameters import one_of
 from .classification import Classifier
 
 _MULTI_CLASS = ("ovr", "multinomial")
@@ -58,9 +58,5 @@ class LogisticClassifier(Classifier):
         return np.asarray(softmax(scores if self.multi_class == "multinomial" else log_expit(scores), axis=1))
 
     def _joint(self, n_targets: int) -> bool:
-        if self.multi_class not in _MULTI_CLASS:
-            raise InputError(
-                f"multi_class of {type(self).__name__} is {self.multi_class!r}. Choose one of "
-                f"{', '.join(_MULTI_CLASS)}."
-            )
+        one_of(f"multi_class of {type(self).__name__}", self.multi_class, _MULTI_CLASS)
         return self.multi_class == "multinomial" and n_targets > 1

@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses
+from ..parameters import numbers
 from . import fitting
 from .base import Estimator, takes_chunks
 
@@ -44,7 +45,8 @@ class Regressor(RegressorMixin, Estimator):
         -------
         self
         """
-        fitting.learn(self, self._data(X, y, sample_weight, reset=not hasattr(self, "coef_")))
+        with fitting.intact(self):
+            fitting.learn(self, self._data(X, y, sample_weight, reset=not hasattr(self, "coef_")))
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -65,7 +67,7 @@ class Regressor(RegressorMixin, Estimator):
 
     def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> fitting.Data:
         X, y, weights = self._checked(X, y, sample_weight, reset, y_numeric=True)
-        return fitting.Data(X, [y.astype(np.float64)], weights)
+        return fitting.Data(X, [numbers("y", y)], weights)
 
     def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, float]:
         return coef[0], float(intercept[0])

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from .. import graphs
 from ..errors import InputError
 from ..operators import FirstDifference, GraphDifference, GridDifference, Operator
+from ..parameters import numbers
 
 _NAMES = ("chain", "knn", "sics")
 _NEIGHBOURS = 5
@@ -82,8 +83,8 @@ def _nodes(graph: Any, names: Any, n_features: int) -> list[Any]:
 
 def _from_edges(structure: Any) -> Operator:
     try:
-        table = np.asarray(structure, dtype=float)
-    except (TypeError, ValueError):
+        table = numbers("structure", structure)
+    except InputError:
         table = np.empty(0)
     if table.ndim != 2 or table.shape[1] not in (2, 3):
         raise InputError(

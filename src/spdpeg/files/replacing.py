@@ -10,13 +10,23 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+from ..errors import InputError
+from ..parameters import shown
 
 _PART = re.compile(r"\..+\.([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.part")
 """Name of a file under way: what it will be called, then machine, process and a random number."""
 
 _OLD = 24 * 3600.0
 """Seconds after which a file under way is taken for left over where processes cannot be asked for."""
+
+
+def as_path(path: Any) -> Path:
+    """The name of a file, refused if it is none."""
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path) or not os.fspath(path):
+        raise InputError(f"The path is {shown(path)}. Give the name of a file.")
+    return Path(os.fsdecode(path))
 
 
 @contextmanager
@@ -27,7 +37,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     are kept. Threads and processes may write to one path at a time; the last to finish wins. A device or a pipe cannot
     be replaced and is written to.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(as_path(path)))
     in_place = target.exists() and not target.is_file()
     try:
         if in_place:
@@ -43,7 +53,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise
     except OSError as error:
         # Users know the file by the name they gave; a full disk tells none at all.
-        error.filename, error.filename2 = os.fspath(path), None
+        error.filename = os.fspath(path)
         raise
 
 

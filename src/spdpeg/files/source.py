@@ -18,6 +18,7 @@ from typing import IO, Any, Self
 
 from ..errors import InputError
 from . import limits
+from .replacing import as_path
 
 _BUFFER = 1 << 16
 
@@ -195,11 +196,7 @@ class Source:
 
 def _checked(path: Any) -> Path | None:
     """The path, None for standard input."""
-    if isinstance(path, str) and path == "-":
-        return None
-    if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path):
-        raise InputError(f"The path is {path!r}. Give the name of a file, or - for standard input.")
-    return Path(os.fsdecode(path))
+    return None if isinstance(path, str) and path == "-" else as_path(path)
 
 
 def _opened(path: Path | None) -> Any:

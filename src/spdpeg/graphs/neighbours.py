@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError, UnsupportedError
 from ..operators import GraphDifference
+from ..parameters import as_number, one_of, shown
 from .covariance import as_columns, as_shares
 
 METRICS = ("cosine", "euclidean")
@@ -36,12 +37,11 @@ def knn(X: Any, k: int = 5, *, metric: str = "cosine", sample_weight: Any = None
     """
     from sklearn.neighbors import NearestNeighbors
 
-    if metric not in METRICS:
-        raise InputError(f"metric is {metric!r}. Choose one of {', '.join(METRICS)}.")
+    one_of("metric", metric, METRICS)
     columns = as_columns(X).T
     d, n = columns.shape
-    if int(k) != k or not 0 <= k < d:
-        raise InputError(f"k is {k} and X has {d} columns. k must be a whole number between 0 and {d - 1}.")
+    if not (0 <= as_number(k) < d and as_number(k).is_integer()):
+        raise InputError(f"k is {shown(k)} and X has {d} columns. k must be a whole number between 0 and {d - 1}.")
     if k == 0:
         return GraphDifference(np.empty((0, 2), dtype=np.int64), n_nodes=d)
     if sample_weight is not None:
@@ -68,10 +68,12 @@ def from_networkx(graph: Any, nodes: Any = None, weight: str | None = "weight") 
         import networkx
     except ImportError:
         raise UnsupportedError("networkx is not installed. Run: pip install 'spdpeg[graph]'.") from None
+    if not isinstance(graph, networkx.Graph):
+        raise InputError(f"graph is {shown(graph)}. Give a networkx.Graph.")
     if graph.is_directed():
         raise InputError("The graph is directed, but a difference has no direction. Give graph.to_undirected().")
     try:
         adjacency = networkx.to_scipy_sparse_array(graph, nodelist=nodes, weight=weight, dtype=float)
-    except networkx.NetworkXError as error:
+    except (networkx.NetworkXError, TypeError, ValueError) as error:
         raise InputError(f"networkx refuses the graph: {error} Check graph and nodes.") from None
     return GraphDifference.from_adjacency(adjacency)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..operators import GraphDifference, Matrix, Operator
-from ..parameters import as_number
+from ..parameters import as_number, one_of
 from ..sparse import sound
 
 FORMS = ("difference", "signed")
@@ -63,8 +63,7 @@ class SparsePrecision:
         "difference" has a row x_i - x_j for each pair. "signed" is the form in the code of the authors: a square matrix
         with 1 above the diagonal and -1 below at each pair, so its rows are signed sums. They set threshold to 0.0025.
         """
-        if form not in FORMS:
-            raise InputError(f"form is {form!r}. Choose one of {', '.join(FORMS)}.")
+        one_of("form", form, FORMS)
         if not as_number(threshold) >= 0.0:
             raise InputError(f"threshold is {threshold!r}. It must be a number of at least 0.")
         pairs, d = self._edges(threshold), self.precision.shape[0]

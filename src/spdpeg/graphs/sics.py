@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import CacheWarning, InputError
-from ..parameters import as_number, whole_number
+from ..parameters import as_number, shown, truth, whole_number
 from . import admm, cache
 from .components import least_weight, split
 from .covariance import Covariance, Pairs
@@ -79,6 +79,8 @@ def sics(
     GraphDifference(edges=<array (2, 2)>, n_nodes=4)
     """
     _check(weight, max_nodes, tol, max_iterations)
+    truth("standardize", standardize)
+    truth("penalize_diagonal", penalize_diagonal)
     S = Covariance(X, standardize, sample_weight)
     parameters: dict[str, Any] = {
         "weight": None if weight is None else float(weight),
@@ -90,6 +92,8 @@ def sics(
     if cache_dir is None:
         return _select(S, **parameters)
     key = cache.key(S.X, S.shares, parameters | {"standardize": bool(standardize)})
+    if not isinstance(cache_dir, str | os.PathLike):
+        raise InputError(f"cache_dir is {shown(cache_dir)}. Give the name of a directory, or None.")
     path = Path(cache_dir) / f"sics-{key}.npz"
     kept = SparsePrecision.from_arrays(cache.load(path), S.n_columns)
     if kept is not None:
@@ -178,7 +182,7 @@ def _warn(sizes: np.ndarray, gaps: np.ndarray, tol: float, max_iterations: int) 
 
 def _check(weight: float | None, max_nodes: int, tol: float, max_iterations: int) -> None:
     for name, value in {"weight": weight, "tol": tol}.items():
-        if value is not None and not 0 < as_number(value) < np.inf:
+        if (value is not None or name == "tol") and not 0 < as_number(value) < np.inf:
             raise InputError(f"{name} is {value!r}. It must be a positive number.")
     for name, count in {"max_nodes": max_nodes, "max_iterations": max_iterations}.items():
         whole_number(name, count, least=1)

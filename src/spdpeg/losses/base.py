@@ -1,14 +1,16 @@
 """What a loss is: phi(t, b) at the margin t = <a, x> of a row and its label b."""
 
+import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import Hook, Term, as_reals
 from ..kernels.rows import map_scalar, map_scalar_prox, sum_stretches
 from ..kernels.scalars import difference_quotient, implicit_prox, plain_sum, sum_and_slopes
-from ..parameters import Parameterized, positive
+from ..parameters import Parameterized, numbers, positive
 
 
 class Lines(NamedTuple):
@@ -29,7 +31,6 @@ class Loss(Parameterized):
 
     kernel_value: ClassVar[Hook]
     kernel_derivative: ClassVar[Hook]
-    kernel_conjugate: ClassVar[Hook]
     kernel_prox: ClassVar[Hook | None] = None
     """`f(point, step, b, reals, ints) -> float`, where a closed form exists; found from the derivative otherwise."""
 
@@ -48,6 +49,12 @@ class Loss(Parameterized):
 
     bounded_slope: ClassVar[bool] = False
     """|phi'| is bounded, so a single noisy gradient cannot run away (algorithmic steps may then rely on the mean)."""
+
+    @jit.scalar
+    @staticmethod
+    def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        """phi*(u, b). Infinite here: a loss that does not know it has no lower bound, and `tol` means the residual."""
+        return np.inf
 
     @property
     def curvature(self) -> float:
@@ -115,7 +122,8 @@ class Loss(Parameterized):
 
     def conjugate_sum(self, u: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
         """Sum of w phi*(u, b) over all rows; no weights at all stand for weight 1 everywhere."""
-        return float(sum_stretches(self.conjugates_term, u, labels, weights, np.empty(jit.STRETCH)))
+        total = float(sum_stretches(self.conjugates_term, u, labels, weights, np.empty(jit.STRETCH)))
+        return math.inf if math.isnan(total) else total  # weight 0 times infinity
 
     def lines(self, labels: np.ndarray) -> Lines | None:
         """The loss as two straight lines for each label; None if it is anything else."""
@@ -123,14 +131,26 @@ class Loss(Parameterized):
 
     def prox(self, t: Any, b: Any, step: float = 1.0) -> np.ndarray:
         """argmin over s of step * phi(s, b) + (s - t)^2 / 2, elementwise."""
-        t, b = np.broadcast_arrays(np.asarray(t, dtype=float), np.asarray(b, dtype=float))
+        t, b = _together(t, b)
         out = np.empty(t.shape)
         map_scalar_prox(self.prox_term, as_reals(t), positive(self, "step", step), as_reals(b), out.reshape(-1))
         return out
 
     @staticmethod
     def _map(term: Term, a: Any, b: Any) -> np.ndarray:
-        a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+        a, b = _together(a, b)
         out = np.empty(a.shape)
         map_scalar(term, as_reals(a), as_reals(b), out.reshape(-1))
         return out
+
+
+def _together(points: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Points and labels as arrays of one shape."""
+    one, other = numbers("The point", points), numbers("The label", labels)
+    try:
+        one, other = np.broadcast_arrays(one, other)
+    except ValueError:
+        raise InputError(
+            f"Points of shape {one.shape} and labels of shape {other.shape} do not fit together."
+        ) from None
+    return one, other

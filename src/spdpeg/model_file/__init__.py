@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import estimators
 from ..errors import InputError, UnsupportedError
 from ..files.archive import Archive, array
-from ..files.replacing import replacing
+from ..files.replacing import as_path, replacing
+from ..parameters import shown
 from .validation import first_fault
 from .values import Arrays, decode, encode
 
@@ -41,8 +42,10 @@ def save_model(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
     Kept are the parameters and the attributes whose names end in an underscore. What `partial_fit` needs to go on is
     not.
     """
-    if type(estimator).__name__ not in estimators.__all__:
-        raise InputError(f"{estimator!r} is not an estimator of spdpeg. Save it with the tools of its own library.")
+    if getattr(estimators, type(estimator).__name__, None) is not type(estimator):
+        raise InputError(
+            f"{shown(estimator)} is not an estimator of spdpeg. Save it with the tools of its own library."
+        )
     check_is_fitted(estimator)
     arrays: Arrays = {}
     fitted = {name: value for name, value in vars(estimator).items() if _is_fitted_name(name)}
@@ -72,7 +75,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     cls = getattr(estimators, header["class"]) if header["class"] in estimators.__all__ else None
     if cls is None:
         raise InputError(
-            f"{os.fspath(path)} holds a {header['class']}, which this version of spdpeg does not have. "
+            f"{path} holds a {header['class']}, which this version of spdpeg does not have. "
             f"It was written by spdpeg {header['spdpeg']}; install that or a newer one."
         )
     try:
@@ -88,7 +91,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     # Terms are made of whatever the file says, and fail in their own ways if that makes no sense.
     except Exception as error:
         raise InputError(
-            f"{os.fspath(path)}, written by spdpeg {header['spdpeg']}, cannot be read by spdpeg {version('spdpeg')} "
+            f"{path}, written by spdpeg {header['spdpeg']}, cannot be read by spdpeg {version('spdpeg')} "
             f"({str(error) or type(error).__name__}). Install the version that wrote it, or fit the model anew."
         ) from None
     return model
@@ -101,7 +104,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def is_model(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a model, sound or not, rather than data."""
-    with open(path, "rb") as file:
+    with as_path(path).open("rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
                 return _HEADER in archive.namelist()
@@ -113,11 +116,11 @@ def is_model(path: str | os.PathLike[str]) -> bool:
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The header and the arrays as they are stored, all checked."""
     try:
-        with open(path, "rb") as file, Archive(file) as archive:
+        with as_path(path).open("rb") as file, Archive(file) as archive:
             header = _header(archive)
             if header["version"] > _VERSION:
                 raise UnsupportedError(
-                    f"{os.fspath(path)} is a model of format {header['version']}, written by spdpeg "
+                    f"{path} is a model of format {header['version']}, written by spdpeg "
                     f"{header['spdpeg']}; this is spdpeg {version('spdpeg')}, which reads formats up to {_VERSION}. "
                     "Install a newer spdpeg."
                 )
@@ -128,9 +131,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, bytes
     except InputError as error:
         told = str(error)
         advice = "" if told.endswith(".") else " Copy it again, or fit the model anew."
-        raise InputError(
-            f"{os.fspath(path)} is not a model of spdpeg or is damaged ({told.rstrip('.')}).{advice}"
-        ) from None
+        raise InputError(f"{path} is not a model of spdpeg or is damaged ({told.rstrip('.')}).{advice}") from None
     return header, members
 
 

@@ -92,7 +92,7 @@ class Multinomial:
             )
         ones = np.ones((n, int(intercept)), dtype=X.dtype)
         self._rows = sp.hstack([X, ones], format="csr") if sp.issparse(X) else np.hstack([X, ones])
-        self._share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+        self._share = np.full(n, 1.0 / n) if weights is None else _share(weights)
         self._hits = np.eye(k)[codes]
         self._intercept = intercept
         self._set_penalties(r1, r2, F)
@@ -260,3 +260,9 @@ def _gram(rows: Any, weights: np.ndarray) -> np.ndarray:
     if sp.issparse(rows):
         return (rows.T @ rows.multiply(weights[:, None])).toarray()
     return rows.T @ (weights[:, None] * rows)
+
+
+def _share(weights: np.ndarray) -> np.ndarray:
+    """Weights that sum to 1; of size 1 first, so that the sum neither overflows nor vanishes."""
+    sized = np.ldexp(weights, -int(np.frexp(weights.max())[1]))
+    return np.asarray(sized / sized.sum())

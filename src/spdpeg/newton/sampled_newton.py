@@ -17,8 +17,9 @@ from ..data.matrix import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.jit import as_reals
 from ..kernels.terms import Terms
+from ..parameters import whole_number
 from ..problem import Problem
-from ..solvers.base import About, Periodic, Solution, Watcher, require_positive, require_smooth
+from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
 from ..state import State
 from .chain_face import face_step
 from .kernels import second_derivatives
@@ -112,7 +113,8 @@ class SampledNewton(Periodic, Watcher):
 
     def __init__(self, rows: int | None = None) -> None:
         self.rows = rows
-        require_positive(rows=rows)
+        if rows is not None:
+            whole_number("rows", rows, least=1)
 
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels.jit import Hook, Term
 from ..kernels.vectors import apply_linear
-from ..parameters import Parameterized
+from ..parameters import Parameterized, numbers, whole_number
 from .null_space import null_space
 
 
@@ -49,6 +49,7 @@ class Operator(Parameterized):
 
     def bind(self, n_inputs: int) -> Self:
         """A copy for vectors of `n_inputs` entries; refuses a length that does not fit."""
+        n_inputs = whole_number("The number of coordinates", n_inputs, least=0)
         known = self._own_inputs()
         if known is not None and known != n_inputs:
             raise InputError(
@@ -133,7 +134,7 @@ class Operator(Parameterized):
         return null_space(self.matrix()[:, inputs])
 
     def _apply(self, term: Term, vector: Any, inputs: int, outputs: int) -> np.ndarray:
-        flat = np.array(vector, dtype=float).reshape(-1)
+        flat = numbers("The vector", vector).reshape(-1)
         if flat.size != inputs:
             raise InputError(
                 f"{type(self).__name__} takes a vector of {inputs} entries here and got {flat.size}. "
@@ -148,10 +149,7 @@ def factors_of(owner: Operator, weights: Any, count: int, what: str) -> np.ndarr
     """A finite number for each of `count` edges or axes (`what`); an empty vector, for no weights, stands for ones."""
     if weights is None:
         return np.empty(0)
-    try:
-        factors = np.asarray(weights, dtype=float)
-    except (TypeError, ValueError):
-        factors = np.full(count, np.nan)
+    factors = numbers(f"weights of {type(owner).__name__}", weights)
     if factors.shape != (count,):
         raise InputError(
             f"weights of {type(owner).__name__} has shape {factors.shape}. Give one number for each of {count} {what}."

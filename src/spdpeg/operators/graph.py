@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import as_ints, as_reals
+from ..parameters import whole_number
 from ..sparse import sound
 from .base import Operator, factors_of
 
@@ -68,7 +69,11 @@ class GraphDifference(Operator):
 
     @cached_property
     def _ends(self) -> np.ndarray:
-        ends = np.asarray(self.edges)
+        try:
+            ends = np.asarray(self.edges)
+        # What a foreign object's __array__ raises is up to it.
+        except Exception:
+            ends = np.zeros(1, dtype=object)
         if ends.size == 0:
             return np.empty((0, 2), dtype=np.int64)
         if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
@@ -88,12 +93,14 @@ class GraphDifference(Operator):
         return factors_of(self, self.weights, len(self._ends), "edges")
 
     def _own_inputs(self) -> int | None:
-        if self.n_nodes is not None:
-            self._check_nodes(self.n_nodes)
-        return self.n_nodes
+        if self.n_nodes is None:
+            return None
+        n_nodes = whole_number("n_nodes of GraphDifference", self.n_nodes, least=0)
+        self._check_nodes(n_nodes)
+        return n_nodes
 
     def bind(self, n_inputs: int) -> Self:
-        self._check_nodes(n_inputs)
+        self._check_nodes(whole_number("The number of coordinates", n_inputs, least=0))
         return super().bind(n_inputs)
 
     def _check_nodes(self, n_nodes: int) -> None:

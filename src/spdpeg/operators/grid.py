@@ -40,7 +40,11 @@ class GridDifference(Operator):
 
     @cached_property
     def _lengths(self) -> list[int]:
-        lengths = np.asarray(self.shape)
+        try:
+            lengths = np.asarray(self.shape)
+        # What a foreign object's __array__ raises is up to it.
+        except Exception:
+            lengths = np.empty(0)
         if lengths.ndim != 1 or lengths.size == 0 or lengths.dtype.kind not in "iu" or np.any(lengths < 1):
             raise InputError(
                 f"shape of GridDifference is {self.shape!r}. Give the length of each axis, a whole number from 1 on."

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels.jit import NO_REALS, Term, as_ints
 from ..kernels.vectors import join, repeated, repeated_adjoint
+from ..parameters import whole_number
 from .base import Operator
 from .matrix import as_operator
 
@@ -43,10 +44,8 @@ class Repeated(Operator):
         self.skip = skip
 
     def bind(self, n_inputs: int) -> Self:
-        if self.copies < 1 or self.skip < 0:
-            raise InputError(
-                f"copies is {self.copies} and skip {self.skip}. Give at least 1 copy and no negative skip."
-            )
+        whole_number("copies", self.copies, least=1)
+        whole_number("skip", self.skip, least=0)
         bound = super().bind(n_inputs)
         if n_inputs % self.copies or n_inputs // self.copies <= self.skip:
             raise InputError(

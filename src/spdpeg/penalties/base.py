@@ -1,6 +1,8 @@
 """What a penalty is: a convex r(v) with a closed-form prox, usable as r1 or as r2."""
 
 import math
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -9,7 +11,7 @@ from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import Hook, Term
 from ..kernels.vectors import apply_prox, join, moreau, rescaled
-from ..parameters import Parameterized, positive
+from ..parameters import Parameterized, numbers, positive
 from .conic import ConicForm
 
 FEASIBLE = 1e-9
@@ -48,6 +50,12 @@ class Penalty(Parameterized):
     indicator: ClassVar[bool] = False
     """Zero on a convex set and infinite outside."""
 
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        for name in ("value", "conjugate"):
+            if name in vars(cls):
+                setattr(cls, name, _explained(vars(cls)[name]))
+
     @property
     def finite(self) -> bool:
         """Never infinite."""
@@ -63,8 +71,8 @@ class Penalty(Parameterized):
         raise NotImplementedError
 
     def conjugate(self, u: np.ndarray) -> float:
-        """sup over v of <u, v> - r(v)."""
-        raise NotImplementedError
+        """sup over v of <u, v> - r(v). Infinite here: a penalty that does not know it has no lower bound."""
+        return math.inf
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         """u, moved into the domain of r* where no scaling brings it there.
@@ -118,10 +126,27 @@ class Penalty(Parameterized):
         return self._apply(self.dual_prox_term, v, step)
 
     def _apply(self, make_term: Any, v: Any, step: float) -> np.ndarray:
-        point = np.array(v, dtype=float)
+        point = numbers("The point", v)
         out = np.empty_like(point)
         apply_prox(make_term(point.size), point.reshape(-1), positive(self, "step", step), out.reshape(-1))
         return out
+
+
+def _explained(method: Callable[[Any, np.ndarray], float]) -> Callable[[Any, np.ndarray], float]:
+    """The method; where it fails because of parameters or a point that make no sense, it is that which is told."""
+
+    @wraps(method)
+    def call(self: Penalty, v: np.ndarray) -> float:
+        try:
+            return method(self, v)
+        # Parameters and points are whatever users gave, and fail in their own ways.
+        except Exception as error:
+            self.pack(numbers("The point", v).size)
+            if not type(self).__module__.startswith("spdpeg."):
+                raise
+            raise InputError(f"{type(self).__name__} has no value with these parameters ({error}).") from error
+
+    return call
 
 
 class Rescaled(Penalty):
@@ -150,12 +175,7 @@ class Rescaled(Penalty):
 
 def numbers_of(owner: Penalty, name: str, value: Any) -> np.ndarray:
     """`value` as an array of floats; refuses what is not made of numbers."""
-    try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} of {type(owner).__name__} is {value!r}. Give one number or a vector of numbers."
-        ) from None
+    return numbers(f"{name} of {type(owner).__name__}", value)
 
 
 def vector_of(owner: Penalty, name: str, value: Any, size: int, what: str = "coordinates") -> np.ndarray:

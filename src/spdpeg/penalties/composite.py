@@ -113,6 +113,8 @@ class SeparableSum(Penalty):
         return blockwise.term(*join(terms, list(self.sizes)))
 
     def _check(self, size: int) -> None:
+        if not all(isinstance(each, list | tuple) for each in (self.parts, self.sizes)):
+            raise InputError("parts and sizes of SeparableSum must be lists. Give one size for each part.")
         if len(self.parts) != len(self.sizes) or not len(self.parts):
             raise InputError(
                 f"SeparableSum has {len(self.parts)} parts and {len(self.sizes)} sizes. Give one size each."

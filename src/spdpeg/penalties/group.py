@@ -109,7 +109,7 @@ class GroupL2(Penalty):
             return self._from_block_size(int(self.groups), size)
         try:
             labels = np.asarray(self.groups)
-        except ValueError:  # lists of different lengths
+        except Exception:  # lists of different lengths, or a foreign object
             labels = np.empty((0, 0))
         if labels.ndim == 1 and labels.dtype.kind in "iu":
             return self._from_labels(labels, size)

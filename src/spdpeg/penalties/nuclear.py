@@ -51,7 +51,7 @@ class Nuclear(Penalty):
 
     def pack(self, size: int) -> Packed:
         weight = weight_of(self, "weight", self.weight)
-        shape = np.asarray(self.shape)
+        shape = np.asarray(self.shape if isinstance(self.shape, tuple | list | np.ndarray) else ())
         if shape.shape != (2,) or shape.dtype.kind not in "iu" or np.any(shape < 1) or shape.prod() != size:
             raise InputError(
                 f"shape of Nuclear is {self.shape!r} but the vector has {size} entries. "

@@ -18,7 +18,7 @@ from ..kernels.rows import margins
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..state import State
-from .base import About, Periodic, Solution, require_positive, require_smooth
+from .base import About, Periodic, Solution, require_given, require_positive, require_smooth
 from .stacking import stacked
 from .steps import StepRule
 
@@ -64,7 +64,8 @@ class ADMMNewton(Periodic):
     def __init__(self, rho: float | None = None, accuracy: float = 1e-10) -> None:
         self.rho = rho
         self.accuracy = accuracy
-        require_positive(rho=rho, accuracy=accuracy)
+        require_positive(rho=rho)
+        require_given(accuracy=accuracy)
 
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)

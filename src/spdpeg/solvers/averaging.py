@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import InputError
+from ..parameters import one_of
 
 
 def uniform(k: np.ndarray) -> np.ndarray:
@@ -32,6 +32,4 @@ RULES = {"uniform": uniform, "linear": linear, "increasing": increasing, "last":
 
 def rule(name: str) -> Callable[[np.ndarray], np.ndarray]:
     """The averaging rule called `name`."""
-    if name not in RULES:
-        raise InputError(f"averaging is {name!r}. Choose one of {', '.join(RULES)}.")
-    return RULES[name]
+    return RULES[one_of("averaging", name, RULES)]

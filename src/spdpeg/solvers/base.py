@@ -16,7 +16,7 @@ from ..certificate import Certificate, Evaluation
 from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
-from ..parameters import Parameterized
+from ..parameters import Parameterized, as_number, shown
 from ..problem import Problem
 from ..result import Status
 from ..state import State
@@ -24,6 +24,9 @@ from .documentation import complete
 from .sampling import InOrder, Sampler
 from .sampling import make as make_sampler
 from .steps import StepRule
+
+LARGEST = 1e75
+"""Of a parameter, and the smallest is its inverse: products of four of them are numbers."""
 
 
 @dataclass(frozen=True)
@@ -184,8 +187,20 @@ class Watcher(Solver):
 def require_positive(**values: float | None) -> None:
     """Refuse parameters that are neither None nor positive numbers."""
     for name, value in values.items():
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise InputError(f"{name} is {value}. It must be a positive number, or None to have it chosen.")
+        if value is None:
+            continue
+        if not 0.0 < as_number(value) < math.inf:
+            raise InputError(f"{name} is {shown(value)}. It must be a positive number, or None to have it chosen.")
+        if not 1.0 / LARGEST <= value <= LARGEST:
+            raise InputError(f"{name} is {shown(value)}, and its square is no number. Choose one nearer to 1.")
+
+
+def require_given(**values: float) -> None:
+    """Refuse parameters that are no positive numbers, where there is nothing to choose."""
+    for name, value in values.items():
+        if value is None:
+            raise InputError(f"{name} is None. It must be a positive number.")
+    require_positive(**values)
 
 
 def require_smooth(solver: Solver, problem: Problem) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from ..data import Block
 from ..errors import InputError
 from ..kernels.terms import Terms
+from ..parameters import as_number, shown
 from ..problem import Problem
 from ..schemes.condat_vu import Work, condat_vu
 from ..schemes.primal_dual import plain
@@ -54,8 +55,8 @@ class CondatVu(Solver):
         self.lipschitz = lipschitz
         self.relaxation = relaxation
         require_positive(rho=rho, lipschitz=lipschitz)
-        if not 1.0 <= relaxation < 1.5:
-            raise InputError(f"relaxation is {relaxation}. It must be at least 1 and below 1.5.")
+        if not 1.0 <= as_number(relaxation) < 1.5:
+            raise InputError(f"relaxation is {shown(relaxation)}. It must be at least 1 and below 1.5.")
 
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)

@@ -11,6 +11,7 @@ import numpy as np
 from ..data import Block
 from ..errors import InputError
 from ..kernels.terms import Terms
+from ..parameters import one_of
 from ..problem import Problem
 from ..state import State
 from .base import About, Solution, require_positive, require_smooth
@@ -57,8 +58,7 @@ class EGADM(Extragradient):
     def __init__(self, variant: str = "prox", rho: float | None = None) -> None:
         self.variant = variant
         self.rho = rho
-        if variant not in VARIANTS:
-            raise InputError(f"variant is {variant!r}. Choose one of {', '.join(VARIANTS)}.")
+        one_of("variant", variant, VARIANTS)
         require_positive(rho=rho)
         if variant == "original" and rho is not None:
             raise InputError("The original EGADM has a single step and no rho. Leave rho out or choose variant='prox'.")

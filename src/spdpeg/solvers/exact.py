@@ -8,6 +8,7 @@ from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import Term, call_linear, kernel
 from ..kernels.terms import Terms
+from ..parameters import one_of
 from ..problem import Problem
 from ..schemes.normal_equations import Normal, prepare, solve_normal
 from ..schemes.primal_dual import Estimator, blend, descend, dual_update, expect, plain
@@ -171,8 +172,7 @@ def decreasing(
 
 def check_regime(solver: Solver, regime: str, kappa: float | None) -> None:
     """Refuse an unknown regime, or kappa where it has no part."""
-    if regime not in REGIMES:
-        raise InputError(f"regime is {regime!r}. Choose one of {', '.join(REGIMES)}.")
+    one_of("regime", regime, REGIMES)
     require_positive(kappa=kappa)
     if regime == "strongly-convex" and kappa is not None:
         raise InputError("kappa belongs to the convex steps. Leave it out or choose regime='convex'.")

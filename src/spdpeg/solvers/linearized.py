@@ -8,6 +8,7 @@ import numpy as np
 from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
+from ..parameters import one_of
 from ..problem import Problem
 from ..schemes.linearized import Work, linearized
 from ..schemes.primal_dual import Estimator, plain
@@ -116,8 +117,7 @@ class Stochastic(Linearized):
         self.lipschitz = lipschitz
         self.averaging = averaging
         self.sampling = sampling
-        if regime not in REGIMES:
-            raise InputError(f"regime is {regime!r}. Choose one of {', '.join(REGIMES)}.")
+        one_of("regime", regime, REGIMES)
         require_positive(rho=rho, kappa=kappa, lipschitz=lipschitz)
         if regime == "strongly-convex" and kappa is not None:
             raise InputError("kappa belongs to the convex steps. Leave it out or choose regime='convex'.")

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data import Block
-from ..errors import InputError, UnsupportedError
+from ..errors import UnsupportedError
 from ..kernels.jit import call_linear, call_prox, call_scalar, kernel
 from ..kernels.rows import add_row, row_dot, weight_of
 from ..kernels.terms import Terms
+from ..parameters import one_of
 from ..problem import Problem
 from ..schemes.normal_equations import Normal, prepare, solve_normal
 from ..schemes.primal_dual import Estimator, blend, dual_update, expect
@@ -80,8 +81,7 @@ class SAGADMM(Linearized):
         self.rho = rho
         self.averaging = averaging
         self.sampling = sampling
-        if variant not in VARIANTS:
-            raise InputError(f"variant is {variant!r}. Choose one of {', '.join(VARIANTS)}.")
+        one_of("variant", variant, VARIANTS)
         require_positive(lipschitz=lipschitz, rho=rho)
 
     def check(self, problem: Problem) -> None:

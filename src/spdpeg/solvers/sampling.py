@@ -6,7 +6,7 @@ changes nothing.
 
 import numpy as np
 
-from ..errors import InputError
+from ..parameters import one_of
 
 _STRETCH = 1 << 14
 """Rows drawn from one generator before the next one, seeded by its number, takes over."""
@@ -190,8 +190,7 @@ def make(
     on_disk: bool,
 ) -> Sampler:
     """The sampler called `sampling`; "auto" is independent in memory, "shuffled" reshuffled, both by blocks on disk."""
-    if sampling not in CHOICES:
-        raise InputError(f"sampling is {sampling!r}. Choose one of {', '.join(CHOICES)}.")
+    one_of("sampling", sampling, CHOICES)
     if sampling == "independent" or (sampling == "auto" and not on_disk):
         return Independent(n_samples, batch_size, seed)
     if sampling == "settling" and not on_disk:

@@ -16,7 +16,7 @@ from ..schemes.primal_dual import expect
 from ..schemes.records import gather
 from ..state import State
 from . import averaging as averages
-from .base import About, Solution, Solver, require_positive, unweighted
+from .base import About, Solution, Solver, require_given, require_positive, unweighted
 from .stacking import stacked
 from .steps import StepRule
 
@@ -62,7 +62,8 @@ class SDCAADMM(Solver):
         self.gamma = gamma
         self.averaging = averaging
         self.sampling = sampling
-        require_positive(rho=rho, gamma=gamma)
+        require_positive(rho=rho)
+        require_given(gamma=gamma)
 
     def check(self, problem: Problem) -> None:
         averages.rule(self.averaging)

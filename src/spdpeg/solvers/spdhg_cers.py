@@ -13,12 +13,13 @@ from ..errors import InputError
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, row_squares, weight_of
 from ..kernels.terms import Terms
+from ..parameters import as_number, shown
 from ..problem import Problem
 from ..schemes.primal_dual import expect
 from ..schemes.records import gather
 from ..state import State
 from . import averaging as averages
-from .base import About, Solution, Solver, require_positive, unweighted
+from .base import About, Solution, Solver, require_given, unweighted
 from .sampling import Independent
 from .steps import StepRule
 
@@ -69,9 +70,9 @@ class SPDHGCERS(Solver):
         self.gamma = gamma
         self.probability = probability
         self.averaging = averaging
-        require_positive(gamma=gamma)
-        if not 0.0 < probability < 1.0:
-            raise InputError(f"probability is {probability}. It must lie strictly between 0 and 1.")
+        require_given(gamma=gamma)
+        if not 0.0 < as_number(probability) < 1.0:
+            raise InputError(f"probability is {shown(probability)}. It must lie strictly between 0 and 1.")
 
     def check(self, problem: Problem) -> None:
         averages.rule(self.averaging)

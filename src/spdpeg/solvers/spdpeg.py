@@ -14,12 +14,13 @@ import numpy as np
 from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
+from ..parameters import as_number, one_of, shown, whole_number
 from ..problem import Problem
 from ..schemes import adaptive
 from ..schemes.records import gather
 from ..state import State
 from . import averaging
-from .base import About, Solution, require_smooth
+from .base import LARGEST, About, Solution, require_positive, require_smooth
 from .extragradient import Extragradient
 from .sampling import Sampler
 from .sampling import make as make_sampler
@@ -112,18 +113,17 @@ class SPDPEG(Extragradient):
         self.scale = scale
         self.buffer_size = buffer_size
         self.sampling = sampling
-        if mode not in MODES:
-            raise InputError(f"mode is {mode!r}. Choose one of {', '.join(MODES)}.")
-        if variant is not None and variant not in VARIANTS:
-            raise InputError(f"variant is {variant!r}. Choose one of {', '.join(VARIANTS)}.")
-        for name, value in (("rho", rho), ("lipschitz", lipschitz), ("scale", scale)):
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise InputError(f"{name} is {value}. It must be a positive number, or None to have it chosen.")
-        for name, value in (("kappa", kappa), ("mu_loss", mu_loss)):
-            if value is not None and not (math.isfinite(value) and value >= 0):
-                raise InputError(f"{name} is {value}. It must be a number of at least 0.")
-        if buffer_size is not None and (buffer_size < 0 or int(buffer_size) != buffer_size):
-            raise InputError(f"buffer_size is {buffer_size}. It must be a whole number of at least 0.")
+        one_of("mode", mode, MODES)
+        if variant is not None:
+            one_of("variant", variant, VARIANTS)
+        require_positive(rho=rho, lipschitz=lipschitz)
+        if not 0.0 < as_number(scale) < 1.0 / np.finfo(float).tiny:
+            raise InputError(f"scale is {shown(scale)}. It must be a positive number, and its inverse too.")
+        for name, value in (("kappa", 0.0 if kappa is None else kappa), ("mu_loss", mu_loss)):
+            if not 0.0 <= as_number(value) <= LARGEST:
+                raise InputError(f"{name} is {shown(value)}. It must be a number of at least 0.")
+        if buffer_size is not None:
+            whole_number("buffer_size", buffer_size, least=0)
 
     @property
     def _rule(self) -> str:

@@ -17,6 +17,7 @@ from ..errors import InputError, UnsupportedError
 from ..kernels.rows import scaled_squares, snapshot
 from ..kernels.terms import Terms
 from ..operators import Empty
+from ..parameters import one_of
 from ..problem import Problem
 from ..schemes import condat_vu, extragradient, linearized, pd3o
 from ..schemes.primal_dual import Estimator, plain
@@ -103,12 +104,9 @@ class VRSPDPEG(Periodic, Watcher):
         self.scheme = scheme
         self.sampling = sampling
         self.dual_every = dual_every
-        if estimator not in ESTIMATORS:
-            raise InputError(f"estimator is {estimator!r}. Choose one of {', '.join(ESTIMATORS)}.")
-        if scheme not in SCHEMES:
-            raise InputError(f"scheme is {scheme!r}. Choose one of {', '.join(SCHEMES)}.")
-        if sampling not in SAMPLINGS:
-            raise InputError(f"sampling is {sampling!r}. Choose one of {', '.join(SAMPLINGS)}.")
+        one_of("estimator", estimator, ESTIMATORS)
+        one_of("scheme", scheme, SCHEMES)
+        one_of("sampling", sampling, SAMPLINGS)
         require_positive(dual_every=dual_every)
         if dual_every not in (None, 1) and scheme in ("extragradient", "pd3o"):
             raise InputError(

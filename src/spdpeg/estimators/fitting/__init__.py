@@ -1,8 +1,10 @@
 """From rows and a model to solutions: one fit, a fit that goes on with a stream, and fits at many weights."""
 
-from .flow import Data, Plan, Settings, Solution, Start, Terms, fit, keep, penalties, plan, rows
+from .flow import Data, Plan, Solution, Start, Terms, fit, keep, penalties, plan, rows
 from .grids import EPS, chosen
+from .intact import intact
 from .largest import lam_max
+from .settings import Settings
 from .stream import learn
 from .walk import walk
 
@@ -16,6 +18,7 @@ __all__ = [
     "Terms",
     "chosen",
     "fit",
+    "intact",
     "keep",
     "lam_max",
     "learn",

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from ...data import as_source
 from ...engine import solve
@@ -28,8 +27,7 @@ from ...operators import Operator, as_operator
 from ...penalties import Penalty
 from ...problem import Problem
 from ...result import Result, Run, uninterrupted
-
-_SEEDS = 2**31
+from .settings import Settings, settings_of
 
 
 class Data(NamedTuple):
@@ -47,16 +45,6 @@ class Terms(NamedTuple):
     r1: Penalty | None
     r2: Penalty | None
     F: Operator | None
-
-
-class Settings(NamedTuple):
-    """How `solve` is called."""
-
-    solver: str
-    tol: float
-    max_passes: float
-    seed: int
-    progress: bool
 
 
 class Start(NamedTuple):
@@ -184,11 +172,12 @@ def plan(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Plan:
     -------
     Plan
     """
+    settings = settings_of(model)
     data = rows(model, X, y, sample_weight)
     terms = terms_of(model, data)
     joint = _joint(model, data, terms) if model._joint(len(data.targets)) else None
     problems = _separate(model, data, terms) if joint is None else []
-    return Plan(data, terms, problems, joint, starts_of(model, data, model.warm_start), _settings(model))
+    return Plan(data, terms, problems, joint, starts_of(model, data, model.warm_start), settings)
 
 
 def terms_of(model: Model, data: Data, F: Operator | None = None) -> Terms:
@@ -229,11 +218,6 @@ def _joint(model: Model, data: Data, terms: Terms) -> Multinomial:
         )
     codes = np.argmax(data.targets, axis=0)
     return Multinomial(data.X, codes, data.weights, terms.r1, terms.r2, terms.F, model._intercept)
-
-
-def _settings(model: Model) -> Settings:
-    seed = int(check_random_state(model.random_state).randint(_SEEDS))
-    return Settings(model.solver, model.tol, model.max_passes, seed, bool(model.verbose))
 
 
 def fit(plan: Plan) -> list[Solution]:

@@ -5,9 +5,14 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
+from ...parameters import as_number, numbers, shown, whole_number
 from .largest import suggested
+from .settings import check_estimator
 
 NAMES = ("lam1", "lam2")
+
+_MOST = 100_000
+"""Weights on a grid."""
 
 EPS = 1e-3
 """The smallest weight of a grid over the largest, unless another is wanted."""
@@ -32,11 +37,12 @@ def chosen(
     dict of arrays
         By name; a weight that the estimator does not have gets a single 0.
     """
+    check_estimator(estimator)
     known = estimator.get_params(deep=False)
     if "lam2" not in known:
         raise InputError(f"{type(estimator).__name__} has no parameter lam2. A path needs a model with lam1 or lam2.")
-    if not 0.0 < eps < 1.0:
-        raise InputError(f"eps is {eps}. Give a number between 0 and 1.")
+    if not 0.0 < as_number(eps) < 1.0:
+        raise InputError(f"eps is {shown(eps)}. Give a number between 0 and 1.")
     given = {"lam1": lam1, "lam2": lam2}
     sizes = {"lam1": n_lam1, "lam2": n_lam2}
     found = {}
@@ -47,17 +53,14 @@ def chosen(
             found[name] = np.zeros(1)
         elif given[name] is not None:
             found[name] = _checked(name, given[name])
-        elif int(sizes[name]) != sizes[name] or sizes[name] < 1:
-            raise InputError(f"n_{name} is {sizes[name]}. Give a whole number of at least 1.")
+        elif whole_number(f"n_{name}", sizes[name], least=1) > _MOST:
+            raise InputError(f"n_{name} is {sizes[name]}. Give at most {_MOST}.")
     missing = {name: int(size) for name, size in sizes.items() if name not in found}
     return {**(suggested(estimator, X, y, sample_weight, missing, eps) if missing else {}), **found}
 
 
 def _checked(name: str, values: Any) -> np.ndarray:
-    try:
-        grid = np.unique(np.asarray(values, dtype=float))[::-1]
-    except (TypeError, ValueError):
-        grid = np.empty(0)
+    grid = np.unique(numbers(name, values))[::-1]
     if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(grid < 0.0):
         raise InputError(f"{name} is {values!r}. Give an array of finite weights of at least 0.")
     return grid

@@ -12,9 +12,11 @@ from sklearn.base import clone
 from ...certificate import best_shift
 from ...errors import InputError, UnsupportedError
 from ...operators import FirstDifference, Operator
+from ...parameters import as_number, shown
 from ...penalties import L1, FusedL1, Penalty
 from ...problem import Problem
 from .flow import plan
+from .settings import check_estimator
 
 
 def lam_max(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio: float = 1.0) -> tuple[float, float]:
@@ -55,8 +57,8 @@ def lam_max(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio:
     >>> [bool(FusedLasso(s * lam1, s * lam2).fit(X, y).coef_.any()) for s in (1.001, 0.999)]
     [False, True]
     """
-    if not (math.isfinite(ratio) and ratio >= 0.0):
-        raise InputError(f"ratio is {ratio}. Give a finite number of at least 0.")
+    if not 0.0 <= as_number(ratio) < math.inf:
+        raise InputError(f"ratio is {shown(ratio)}. Give a finite number of at least 0.")
     start = at_zero(estimator, X, y, sample_weight, lam1=1.0, lam2=ratio)
     lam1 = max(_joint(start, pull) for pull in start.pulls)
     return lam1, ratio * lam1
@@ -88,7 +90,9 @@ class AtZero(NamedTuple):
 
 def at_zero(estimator: Any, X: Any, y: Any, sample_weight: Any, **weights: float) -> AtZero:
     """Minus the gradients of the mean loss at x = 0 and at the best intercept, and the terms with these weights."""
-    multinomial = getattr(estimator, "multi_class", "ovr") == "multinomial"
+    check_estimator(estimator)
+    kind = getattr(estimator, "multi_class", "ovr")
+    multinomial = isinstance(kind, str) and kind == "multinomial"
     # With the best intercepts, softmax and logistic loss have the same gradients at x = 0.
     model = clone(estimator).set_params(**weights, **({"multi_class": "ovr"} if multinomial else {}))
     found = plan(model, X, y, sample_weight)

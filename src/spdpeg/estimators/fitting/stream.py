@@ -12,6 +12,7 @@ from ...problem import Problem
 from ...result import uninterrupted
 from ...state import State
 from .flow import Data, Model, Solution, Start, Terms, starts_of, store, terms_of
+from .settings import settings_of
 
 _SEEDS = 2**31
 
@@ -26,6 +27,7 @@ def learn(model: Model, data: Data) -> None:
     data : Data
         The chunk.
     """
+    settings_of(model)
     terms = terms_of(model, data, getattr(model, "F_", None))
     learners: list[Learner] = getattr(model, "_learners", [])
     if not learners:

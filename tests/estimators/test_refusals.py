@@ -1,0 +1,97 @@
+"""Parameters and labels that make no sense are told by name, and a call that fails leaves no traces."""
+
+import numpy as np
+import pytest
+
+from spdpeg import InputError, estimators, graphs, paths
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((30, 4))
+Y = np.where(X[:, 0] > 0, 1.0, -1.0)
+ODD = [None, "a", b"x", np.nan, 1j, [1, 2], {}, object(), np.zeros((2, 2)), 10**400]
+
+
+def refused(call):
+    with pytest.raises(InputError) as error:
+        call()
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("value", ODD, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("name", ["tol", "max_passes", "solver", "fit_intercept", "warm_start", "verbose", "lam1"])
+def test_parameters(name, value):
+    truths = name in ("fit_intercept", "warm_start", "verbose") and isinstance(value, int)
+    if not truths and not (name == "lam1" and isinstance(value, list)):
+        told = refused(lambda: estimators.FusedLasso(**{name: value}).fit(X, Y))
+        assert name in told or "solver" in told
+        if not isinstance(value, str) or name != "solver":  # which `partial_fit` does not use
+            refused(lambda: estimators.FusedLasso(**{name: value}).partial_fit(X, Y))
+
+
+@pytest.mark.parametrize("value", ["a", 1.5, [1, 2], np.zeros((2, 2))], ids=lambda value: type(value).__name__)
+def test_parameters_of_classifiers(value):
+    for name in ("random_state", "class_weight", "multi_class"):
+        refused(lambda name=name: estimators.FusedLogisticRegression(**{name: value}).fit(X, Y))
+    for name in ("cv", "scoring", "rule", "n_lam1", "eps"):
+        refused(lambda name=name: estimators.FusedLogisticRegressionCV(**{name: value}, max_passes=1).fit(X, Y))
+    refused(lambda: estimators.GraphGuidedRegressor(r1=value).fit(X, Y))
+    refused(lambda: paths.lam_max(value, X, Y))
+    refused(lambda: graphs.knn(X, k=value))
+
+
+@pytest.mark.parametrize("weights", [{0: "a"}, {-1.0: -1.0}, {-1.0: np.nan}, {"x": 1.0}])
+def test_weights_of_classes(weights):
+    assert "class_weight" in refused(lambda: estimators.FusedLogisticRegression(class_weight=weights).fit(X, Y))
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e308])
+@pytest.mark.parametrize("multi_class", ["ovr", "multinomial"])
+def test_weights_of_any_unit(size, multi_class):
+    labels = np.arange(30) % 3
+    models = [
+        estimators.FusedLogisticRegression(multi_class=multi_class, class_weight="balanced", random_state=0)
+        for _ in range(2)
+    ]
+    one, other = (model.fit(X, labels, np.full(30, unit)) for model, unit in zip(models, (1.0, size), strict=True))
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [None, [1], ["a", 1], object(), np.zeros((2, 2)) * 1j])
+def test_the_first_chunk_must_name_the_classes(classes):
+    model = estimators.FusedLogisticRegression()
+    refused(lambda: model.partial_fit(X, Y, classes=classes))
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+@pytest.mark.parametrize("make", [estimators.FusedLogisticRegression, estimators.FusedLasso])
+def test_a_first_call_that_fails_does_not_block_the_corrected_one(make):
+    classes = {"classes": [-1.0, 1.0]} if make is estimators.FusedLogisticRegression else {}
+    broken = X.copy()
+    broken[3, 1] = np.nan
+    model, fresh = make(random_state=0), make(random_state=0)
+    for bad in (broken, X[:, :2] * 1e200):
+        with pytest.raises(ValueError):
+            model.partial_fit(bad, Y, **classes)
+    model.partial_fit(X, Y, **classes)
+    fresh.partial_fit(X, Y, **classes)
+    np.testing.assert_array_equal(model.coef_, fresh.coef_)
+
+
+def test_a_chunk_that_fails_changes_nothing():
+    model, fresh = (estimators.FusedLogisticRegression(random_state=0) for _ in range(2))
+    for each in (model, fresh):
+        each.partial_fit(X[:15], Y[:15], classes=[-1.0, 1.0])
+    with pytest.raises(ValueError):
+        model.partial_fit(X[15:] * np.nan, Y[15:])
+    refused(lambda: model.partial_fit(X[15:], np.full(15, 7.0)))
+    for each in (model, fresh):
+        each.partial_fit(X[15:], Y[15:])
+    np.testing.assert_array_equal(model.coef_, fresh.coef_)
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was():
+    model = estimators.FusedLogisticRegression(random_state=0).fit(X, Y)
+    before = model.predict_proba(X)
+    refused(lambda: model.fit(X[:, :2], np.ones(30)))
+    np.testing.assert_array_equal(model.predict_proba(X), before)
