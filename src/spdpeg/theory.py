@@ -16,6 +16,9 @@ from .parameters import as_number, shown, whole_number
 _LARGEST = 1e60
 """Numbers whose squares and products are finite."""
 
+_MOST = 1e155
+"""Iterations."""
+
 _DIVISORS = ("rho", "mu", "kappa")
 
 
@@ -24,11 +27,11 @@ def _checked(bound: Callable[..., float]) -> Callable[..., float]:
 
     @wraps(bound)
     def call(t: int, **constants: float) -> float:
-        if whole_number("t", t, least=0) > _LARGEST:
+        if whole_number("t", t, least=0) > _MOST:
             raise InputError(f"t is {shown(t)}. Give a number of iterations.")
         for name, value in constants.items():
             number = as_number(value)
-            if not 0.0 <= number < _LARGEST or (name in _DIVISORS and not 1.0 / _LARGEST < number):
+            if not 0.0 <= number < _LARGEST or (name in _DIVISORS and number <= 1.0 / _LARGEST):
                 raise InputError(
                     f"{name} is {shown(value)}. Give a number of at least 0; {', '.join(_DIVISORS)} divide."
                 )
