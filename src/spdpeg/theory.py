@@ -31,7 +31,7 @@ def _checked(bound: Callable[..., float]) -> Callable[..., float]:
             raise InputError(f"t is {shown(t)}. Give a number of iterations.")
         for name, value in constants.items():
             number = as_number(value)
-            if not 0.0 <= number < _LARGEST or (name in _DIVISORS and number <= 1.0 / _LARGEST):
+            if not (0.0 <= number < _LARGEST or number == math.inf) or (name in _DIVISORS and number <= 1.0 / _LARGEST):
                 raise InputError(
                     f"{name} is {shown(value)}. Give a number of at least 0; {', '.join(_DIVISORS)} divide."
                 )
