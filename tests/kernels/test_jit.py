@@ -98,3 +98,30 @@ def test_compile_seconds_grow() -> None:
 
     assert fresh.address > 0
     assert jit.compile_seconds() > before
+
+
+def _loss_of(scale: float | None = None) -> Hook:
+    """A hook defined anew at each call."""
+
+    @jit.scalar
+    def value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return 2.0 * t - b
+
+    @jit.scalar
+    def scaled(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
+        return scale * t - b
+
+    return value if scale is None else scaled
+
+
+def test_a_hook_defined_again_is_not_compiled_again() -> None:
+    first = _loss_of()
+    assert first.address == first.address
+    spent = jit.compile_seconds()
+    assert all(_loss_of().address == first.address for _ in range(20))
+    assert jit.compile_seconds() == spent
+
+
+def test_a_hook_with_other_numbers_inside_is_compiled_for_them() -> None:
+    for scale in (3.0, 5.0):
+        assert float(_loss_of(scale).dispatcher(2.0, 1.0, jit.NO_REALS, jit.NONE)) == 2.0 * scale - 1.0

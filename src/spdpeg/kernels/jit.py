@@ -259,6 +259,21 @@ def compile_seconds() -> float:
     return _spent
 
 
+_dispatchers: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = {}
+"""By what decides on the compiled code; with what was seen of it, so that nothing else takes its identity."""
+
+
+def _identity(function: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What decides on the compiled code of a function: its own code, and the objects that its names mean now."""
+    code = function.__code__
+    outside = [function.__globals__.get(name) for name in code.co_names]
+    inside = [cell.cell_contents for cell in function.__closure__ or ()]
+    seen = (*outside, *inside, *(function.__defaults__ or ()))
+    if any(isinstance(constant, type(code)) for constant in code.co_consts):
+        seen = (*seen, function)  # a function inside it has names of its own
+    return (code, *map(id, seen)), seen
+
+
 class Kernel:
     """A lazily compiled, disk-cached function; compiled once for each combination of argument types."""
 
@@ -269,6 +284,17 @@ class Kernel:
 
     @cached_property
     def dispatcher(self) -> Any:
+        """Numba's object for the function; a function that was defined before, to the letter, shares that of then.
+
+        Compiled code is never freed, so classes defined in a loop or in cells of a notebook would pile up.
+        """
+        key, seen = _identity(self.py_func)
+        key = (*key, self.allocates)
+        if key not in _dispatchers:
+            _dispatchers[key] = seen, self._new_dispatcher()
+        return _dispatchers[key][1]
+
+    def _new_dispatcher(self) -> Any:
         dispatcher = njit(**_OPTIONS, _nrt=self.allocates)(self.py_func)
         try:
             dispatcher._cache = _DiskCache(self.py_func)
