@@ -21,7 +21,7 @@ STORED_POINTS = ("sag-admm inexact", "sag-admm exact")
 def problem_of() -> spdpeg.Problem:
     """About as many edges as coordinates."""
     rng = np.random.default_rng(0)
-    X = sp.random_array((N, D), density=0.01, rng=rng, format="csr")
+    X = sp.random_array((N, D), density=0.01, random_state=rng, format="csr")
     edges = [(i, i + 1) for i in range(0, D - 1, 2)] + [(i, int(rng.integers(0, i))) for i in range(1, D, 2)]
     return spdpeg.Problem(
         X,

@@ -99,7 +99,7 @@ def test_one_row_at_a_time(variant: str) -> None:
 
 
 def wide_problem(n: int, d: int) -> spdpeg.Problem:
-    X = sp.random_array((n, d), density=min(1.0, 3 / d), rng=np.random.default_rng(0), format="csr")
+    X = sp.random_array((n, d), density=min(1.0, 3 / d), random_state=np.random.default_rng(0), format="csr")
     return spdpeg.Problem(
         X, np.arange(n) % 2, loss=losses.Logistic(), r1=penalties.L1(1e-3), r2=penalties.L1(1e-3),
         F=operators.FirstDifference(),

@@ -67,7 +67,7 @@ def test_downloaded_once(server, cache):
 
 
 def test_text_sets_come_out_of_the_archive(server, cache):
-    X = sp.random_array((2301, 10080), density=5e-4, format="csr", rng=np.random.default_rng(0))
+    X = sp.random_array((2301, 10080), density=5e-4, format="csr", random_state=np.random.default_rng(0))
     X.data[:] = np.arange(X.nnz) % 7 + 1
     lines = [
         " ".join(f"{j + 1} {v:g}" for j, v in zip(X.indices[a:b], X.data[a:b], strict=True))

@@ -35,7 +35,7 @@ def test_selected_as_the_authors_did(splice, cache):
 
 def test_published_where_it_fits(splice):
     (splice / "graphs").mkdir()
-    F = sp.random_array((40, 60), density=0.1, rng=np.random.default_rng(1))
+    F = sp.random_array((40, 60), density=0.1, random_state=np.random.default_rng(1))
     path = splice / "graphs" / "F_splice.npz"
     sp.save_npz(path, F)
     found = datasets.graph("splice", splice)

@@ -26,7 +26,7 @@ def splice_text(path, rows=1000, columns=60):
 
 def hitech_archive(path, shape=(2301, 10080), classes=6):
     """A sparse .npz of the size of hitech."""
-    X = sp.random_array(shape, density=1e-3, format="csr", rng=np.random.default_rng(0))
+    X = sp.random_array(shape, density=1e-3, format="csr", random_state=np.random.default_rng(0))
     y = np.minimum(np.arange(shape[0]) % (classes + 1), classes - 1)
     np.savez(path, format=b"csr", shape=X.shape, data=X.data, indices=X.indices, indptr=X.indptr, y=y.astype(np.uint8))
     return X, y

@@ -63,7 +63,7 @@ def test_long_rows_large_groups_and_few_rows_of_H() -> None:
     V = rng.standard_normal((6, n)) / np.sqrt(n)
     low = LowRank(rng.uniform(1.0, 2.0, n), V, np.array([2.0, 1.0, 3.0, -0.4, -0.2, 1.0]))
     H = np.diag(low.diagonal) + V.T @ (low.signs[:, None] * V)
-    long = sp.random_array((4, n), density=0.4, rng=rng)
+    long = sp.random_array((4, n), density=0.4, random_state=rng)
     form = (
         pen.L1(0.3).conic_form(4).after(long)
         + pen.FusedL1(0.1, 0.2).conic_form(n)
@@ -84,7 +84,7 @@ def test_factors(pattern: str) -> None:
     if pattern != "chain":
         K = sp.csr_array(K[:, rng.permutation(n)])
     if pattern == "random":
-        K = sp.csr_array(sp.random_array((400, n), density=0.05, rng=rng))
+        K = sp.csr_array(sp.random_array((400, n), density=0.05, random_state=rng))
     assembly = Assembly(sp.eye_array(n, format="csr"), pairs_of(K))
     assert (assembly.width >= 0) == (pattern != "random")
     x = rng.standard_normal(n)

@@ -162,13 +162,13 @@ def test_too_large_a_component_names_a_weight_that_works():
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok"])
 def test_every_sparse_format(form):
-    X = sp.random_array((40, 8), density=0.5, rng=np.random.default_rng(0))
+    X = sp.random_array((40, 8), density=0.5, random_state=np.random.default_rng(0))
     expected = graphs.sics(X.toarray(), 0.01).precision.toarray()
     np.testing.assert_allclose(graphs.sics(X.asformat(form), 0.01).precision.toarray(), expected, atol=1e-7)
 
 
 def test_blocks_of_the_covariance_add_up(monkeypatch):
-    X = sp.random_array((80, 50), density=0.1, rng=np.random.default_rng(0))
+    X = sp.random_array((80, 50), density=0.1, random_state=np.random.default_rng(0))
     whole = graphs.sics(X, 0.004)
     monkeypatch.setattr("spdpeg.graphs.covariance._BLOCK_ENTRIES", 64)
     assert (graphs.sics(X, 0.004).precision != whole.precision).nnz == 0

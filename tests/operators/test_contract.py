@@ -47,7 +47,7 @@ class EveryThird(Operator):
 
 
 rng = np.random.default_rng(7)
-SPARSE = sp.random_array((30, 12), density=0.2, rng=rng, data_sampler=rng.standard_normal)
+SPARSE = sp.random_array((30, 12), density=0.2, random_state=rng, data_sampler=rng.standard_normal)
 EDGES = [(0, 1), (3, 1), (2, 5), (5, 0), (5, 4), (1, 0)]
 
 # Operator, and how far above the truth its squared norm may lie.

@@ -31,7 +31,7 @@ MATRICES: dict[str, Callable[[], np.ndarray | sp.csr_array]] = {
     "duplicated blocks": lambda: np.tile(rng.standard_normal((80, 100)), (3, 1)),
     "long chain": lambda: FirstDifference().bind(600).matrix(),
     "third differences": lambda: Difference(order=3).bind(800).matrix(),
-    "sparse": lambda: sp.random_array((400, 300), density=0.02, rng=rng, data_sampler=rng.standard_normal),
+    "sparse": lambda: sp.random_array((400, 300), density=0.02, random_state=rng, data_sampler=rng.standard_normal),
     "one heavy row": lambda: np.vstack([1e-3 * rng.standard_normal((150, 100)), np.ones((1, 100))]),
     "hidden direction": lambda: sp.block_diag([1.05 * sp.eye_array(1), FirstDifference().bind(500).matrix() / 2]),
     "wide": lambda: rng.standard_normal((3, 500)),
@@ -53,7 +53,7 @@ def test_bound_holds_and_is_within_three_per_cent(name: str, scale: float) -> No
 @settings(max_examples=60, deadline=None)
 def test_bound_holds_for_random_sparse_matrices(seed: int, rows: int, d: int, density: float) -> None:
     draw = np.random.default_rng(seed)
-    F = sp.random_array((rows, d), density=density, rng=draw, data_sampler=draw.standard_normal)
+    F = sp.random_array((rows, d), density=density, random_state=draw, data_sampler=draw.standard_normal)
     truth = np.linalg.norm(F.toarray(), 2) ** 2
     assert truth * (1 - 1e-6) <= Matrix(F).squared_norm <= 1.03 * truth
 

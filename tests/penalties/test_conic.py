@@ -83,7 +83,7 @@ def test_least_squares_with_the_form_is_the_prox(case: Case) -> None:
 @every_form
 def test_after_a_matrix(case: Case) -> None:
     rng = np.random.default_rng(8)
-    F = sp.random_array((SIZE, 4), density=0.5, rng=rng, data_sampler=rng.standard_normal)
+    F = sp.random_array((SIZE, 4), density=0.5, random_state=rng, data_sampler=rng.standard_normal)
     x = rng.standard_normal(4)
     if np.isfinite(case.penalty.value(F @ x)):
         form = case.penalty.conic_form(SIZE).after(F)

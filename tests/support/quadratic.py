@@ -83,7 +83,7 @@ def random_form(rng: np.random.Generator, n: int) -> ConicForm:
         pen.Simplex(l1),
     ][rng.integers(15)].conic_form(n)
     m = int(rng.integers(1, 2 * n + 2))
-    F = sp.random_array((m, n), density=min(1.0, 3.0 / n), rng=rng, data_sampler=rng.standard_normal)
+    F = sp.random_array((m, n), density=min(1.0, 3.0 / n), random_state=rng, data_sampler=rng.standard_normal)
     z = rng.standard_normal(m)
     second = [
         pen.Zero(),
