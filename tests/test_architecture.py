@@ -105,6 +105,15 @@ def test_files_are_short(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 600
 
 
+@pytest.mark.parametrize("path", FILES, ids=module_name)
+def test_kernels_take_records(path: Path) -> None:
+    """No compiled function has a list of parameters in which two could be swapped without anybody noticing."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            compiled = any(ast.unparse(d).split("(")[0] in ("kernel", "inner", "strict") for d in node.decorator_list)
+            assert not compiled or len(node.args.args) <= 10, node.name
+
+
 def modules() -> list[ModuleType]:
     names = [info.name for info in pkgutil.walk_packages(spdpeg.__path__, "spdpeg.")]
     return [spdpeg, *(importlib.import_module(name) for name in names if not name.endswith("__main__"))]

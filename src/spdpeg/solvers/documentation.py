@@ -27,24 +27,22 @@ def complete(cls: Any) -> None:
     text, parameters = _split(cls)
     for base in cls.__mro__[1:-1]:
         parameters = parameters or _split(base)[1]
-    paper = inspect.cleandoc(sys.modules[cls.__module__].__doc__ or "")
+    paper = inspect.cleandoc(getattr(sys.modules.get(cls.__module__), "__doc__", None) or "")
     module = ".".join(cls.__module__.split(".")[:2])
     rate = f"{about.rate}. Assumptions: {about.assumptions}." if about.assumptions else f"{about.rate}."
     sections = {
-        "Parameters": parameters or "None.",
+        "Parameters": parameters,
         "Notes": f"Needs: {about.needs}.\n\nCost of a step: {about.cost}.\n\n"
         f"Memory, in numbers beside the data: {about.memory}; N rows, d coordinates, l rows of F.\n\nRate: {rate}",
         "References": paper,
         "Examples": _EXAMPLE.format(module=module, name=cls.__name__, terms=about.example),
     }
-    if not parameters:
-        del sections["Parameters"]
     cls.__doc__ = "\n\n".join(
         [
             text,
             f'Solves min over x of l(x) + r1(x) + r2(F x); "{about.name}" in `spdpeg.solve`. One step:',
             "\n".join(f"    {line}" for line in about.update.split("; ")),
-            *(f"{title}\n{'-' * len(title)}\n{body}" for title, body in sections.items()),
+            *(f"{title}\n{'-' * len(title)}\n{body}" for title, body in sections.items() if body),
         ]
     )
 
