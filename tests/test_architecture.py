@@ -105,7 +105,11 @@ def test_files_are_short(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 600
 
 
-@pytest.mark.parametrize("path", FILES, ids=module_name)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if part_of(module_name(path)) in ("kernels", "schemes", "solvers", "newton")],
+    ids=module_name,
+)
 def test_kernels_take_records(path: Path) -> None:
     """No compiled function has a list of parameters in which two could be swapped without anybody noticing."""
     for node in ast.walk(ast.parse(path.read_text())):
