@@ -20,7 +20,8 @@ from ..penalties import Penalty
 from .evaluation import Evaluation, look
 from .record import Certificate
 from .residual import kkt_residual, residual
-from .slopes import Slopes, at_point, balance, given, is_balanced
+from .restore import restored
+from .slopes import Slopes, at_point, balance, given, is_balanced, root_mean_square
 from .view import ProblemView
 
 __all__ = ["bound", "certify", "kkt_residual", "least_gap"]
@@ -116,7 +117,7 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
     `x` is a point near the solution, for what sticks out by rounding.
     """
     norm = _one_norm(problem)
-    if norm is not None:
+    if norm is not None and not (y.size and np.any(norm.free(x.size))):
         return max(_value(problem, slopes, -slopes.gradient, norm, None, x), slopes.loss_part(0.0))
     r1, adjoint = problem.regularizer, problem.F.adjoint
     best = max(
@@ -134,6 +135,10 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
         over = _over_diagonal(problem, y)
         if over is not None:
             best = max(best, _value(problem, over, -(over.gradient + adjoint(y)), r1, y, x))
+    if best <= _least_terms(problem, slopes):
+        moved = restored(problem, slopes, y)
+        if moved is not None:
+            best = max(best, _value(problem, moved, -(moved.gradient + adjoint(y)), r1, y, x))
     return best
 
 
@@ -159,7 +164,7 @@ def _value(
     cost = 0.0
     if np.any(excess):
         # Sums of this size were added up to v.
-        size = problem.column_sizes * slopes.size()
+        size = problem.column_sizes * root_mean_square(problem, slopes)
         if y is not None and y.size:
             size = size + abs(problem.F.matrix()).T @ np.abs(y)
         if np.any(excess > _ROUNDING * size):
@@ -182,7 +187,9 @@ def _value(
 def _given(problem: ProblemView, u: np.ndarray, gradient: np.ndarray | None) -> Slopes:
     """Slopes of a solver; for an intercept they are made to add up to 0 if more than rounding is missing."""
     slopes = given(problem, u, gradient)
-    if problem.bias and abs(slopes.gradient[-1]) > _ROUNDING * problem.column_sizes[-1] * slopes.size():
+    if problem.bias and abs(slopes.gradient[-1]) > _ROUNDING * problem.column_sizes[-1] * root_mean_square(
+        problem, slopes
+    ):
         rising, falling = given(problem, np.maximum(u, 0.0)).gradient, given(problem, np.minimum(u, 0.0)).gradient
         gradient, up, down = balance(rising, falling)
         return given(problem, np.where(u > 0.0, up * u, down * u), gradient)

@@ -42,8 +42,8 @@ class Slopes(NamedTuple):
     gradient: np.ndarray
     """A^T W u / N."""
     loss_part: LossPart
-    size: Callable[[], float]
-    """Root of the mean of w u^2, which together with the columns tells how far rounding reaches."""
+    values: Callable[[], np.ndarray]
+    """u itself."""
 
 
 def at_margins(
@@ -72,7 +72,13 @@ def given(problem: ProblemView, u: np.ndarray, gradient: np.ndarray | None = Non
     def part(scale: float) -> float:
         return -problem.loss.conjugate_sum(scale * u, labels, weights) / labels.size
 
-    return Slopes(gradient, part, lambda: _size(u, weights))
+    return Slopes(gradient, part, lambda: u)
+
+
+def root_mean_square(problem: ProblemView, slopes: Slopes) -> float:
+    """Of the slopes, by the weights of the rows; with the sizes of the columns it tells how far rounding reaches."""
+    u, weights = slopes.values(), problem.block.weights
+    return math.sqrt(float(np.mean(u * u * weights if weights.size else u * u)))
 
 
 def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> Slopes:
@@ -140,17 +146,9 @@ def best_shift(problem: ProblemView, margins: np.ndarray) -> float:
     return far
 
 
-def _size(u: np.ndarray, weights: np.ndarray) -> float:
-    return math.sqrt(float(np.mean(u * u * weights if weights.size else u * u)))
-
-
 def _from(problem: ProblemView, evaluation: Evaluation, part: LossPart) -> Slopes:
-    _, labels, weights = problem.block
-
-    def size() -> float:
-        return _size(problem.loss.derivative(evaluation.margins, labels), weights)
-
-    return Slopes(evaluation.gradient, part, size)
+    labels = problem.block.labels
+    return Slopes(evaluation.gradient, part, lambda: problem.loss.derivative(evaluation.margins, labels))
 
 
 def _balanced_at(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> Slopes:
@@ -163,7 +161,12 @@ def _balanced_at(problem: ProblemView, evaluation: Evaluation, accuracy: float) 
         rising, evaluation = there.rising, there._replace(margins=evaluation.margins)
     gradient, up, down = balance(rising, evaluation.gradient - rising)
     part = at_margins(problem, evaluation, shift, up, down)
-    return _from(problem, evaluation._replace(gradient=gradient), part)
+
+    def values() -> np.ndarray:
+        u = problem.loss.derivative(evaluation.margins + shift, problem.block.labels)
+        return np.where(u > 0.0, up * u, down * u)
+
+    return Slopes(gradient, part, values)
 
 
 def _profiled(problem: ProblemView, margins: np.ndarray, A: np.ndarray) -> np.ndarray:

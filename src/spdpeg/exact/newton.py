@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import lapack
 
 from ..penalties.conic import ConicForm
 from ..sums import LocalSums, Sweep
@@ -34,6 +35,13 @@ each time that happens again."""
 _CLOSE = 1e-6
 """Relative decrease of the model from which on Newton's steps need no floor, which whole steps lower tenfold before."""
 
+
+_NOISE = 1e-14
+"""Part of the room of a multiplier below which it counts as 0."""
+
+_SHIFT = 1e-13
+_REFINEMENTS = 3
+"""Added to the unit diagonal of a curvature that may be singular, and the corrections that undo it."""
 
 _CRAWL = 1e-9
 _MOST_CRAWLED = 6
@@ -132,7 +140,7 @@ class Newton:
         H = sweep.curvature
         assert H is not None
         model = Model(H, H @ x - sweep.gradient, self.form)
-        solution = minimize(model)
+        solution = _refined(model, minimize(model))
         face = to_face(model, solution)
         return solution, (solution.w if face is None else face)[: x.size].copy()
 
@@ -166,3 +174,28 @@ class Newton:
         following.exhausted = still and (at.floor == 0.0 if following.length == 1.0 else at.floor >= 1.0)
         following.exhausted |= following.crawled >= _MOST_CRAWLED
         return following
+
+
+def _refined(model: Model, solution: ModelSolution) -> ModelSolution:
+    """The same without noise: multipliers that are 0 up to rounding are 0, and w takes up what that leaves."""
+    form, lines = model.form, model.form.n_lines
+    ends = np.where(np.isfinite(form.up), form.up, 0.0) + np.where(np.isfinite(form.down), form.down, 0.0)
+    y = solution.y.copy()
+    y[:lines][np.abs(y[:lines]) <= _NOISE * ends] = 0.0
+    d = model.b.size
+    diagonal = np.diagonal(model.H)
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    factor, failed = lapack.dpotrf(model.H * scale[:, None] * scale + _SHIFT * np.eye(d), lower=1)
+    if failed:
+        return replace(solution, y=y)
+    w = solution.w.copy()
+    best = residual = model.times(w) - model.right() + form.K.T @ y
+    for _ in range(_REFINEMENTS):
+        move = scale * lapack.dpotrs(factor, scale * residual[:d], lower=1)[0]
+        trial = w.copy()
+        trial[:d] -= move
+        residual = model.times(trial) - model.right() + form.K.T @ y
+        if not np.max(np.abs(residual[:d])) < np.max(np.abs(best[:d])):
+            break
+        w, best = trial, residual
+    return replace(solution, w=w, y=y, residual=best)

@@ -125,6 +125,10 @@ class Loss(Parameterized):
         total = float(sum_stretches(self.conjugates_term, u, labels, weights, np.empty(jit.STRETCH)))
         return math.inf if math.isnan(total) else total  # weight 0 times infinity
 
+    def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The ends of the interval that phi' stays in, for each label: the domain of the conjugate."""
+        return np.full(labels.size, -np.inf), np.full(labels.size, np.inf)
+
     def lines(self, labels: np.ndarray) -> Lines | None:
         """The loss as two straight lines for each label; None if it is anything else."""
         return None

@@ -29,6 +29,9 @@ class Hinge(Loss):
         ones = np.ones(labels.size)
         return Lines(labels, ones, ones, np.zeros(labels.size))
 
+    def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.minimum(-labels, 0.0), np.maximum(-labels, 0.0)
+
     @jit.scalar
     @staticmethod
     def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
@@ -78,6 +81,9 @@ class Quantile(Loss):
     def lines(self, labels: np.ndarray) -> Lines:
         ones, level = np.ones(labels.size), float(self.pack()[0])
         return Lines(ones, labels, level * ones, (1.0 - level) * ones)
+
+    def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.full(labels.size, -float(self.level)), np.full(labels.size, 1.0 - float(self.level))
 
     @jit.scalar
     @staticmethod

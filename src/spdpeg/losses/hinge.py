@@ -16,6 +16,9 @@ class SquaredHinge(Loss):
     def curvature(self) -> float:
         return 1.0
 
+    def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.where(labels > 0.0, -np.inf, 0.0), np.where(labels > 0.0, 0.0, np.inf)
+
     @jit.scalar
     @staticmethod
     def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
@@ -73,6 +76,9 @@ class SmoothedHinge(Loss):
 
     def pack(self) -> np.ndarray:
         return np.array([positive(self, "width", self.width)])
+
+    def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.minimum(-labels, 0.0), np.maximum(-labels, 0.0)
 
     @jit.scalar
     @staticmethod

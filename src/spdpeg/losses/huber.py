@@ -34,6 +34,9 @@ class Huber(Loss):
     def pack(self) -> np.ndarray:
         return np.array([positive(self, "delta", self.delta)])
 
+    def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.full(labels.size, -float(self.delta)), np.full(labels.size, float(self.delta))
+
     @jit.scalar
     @staticmethod
     def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:

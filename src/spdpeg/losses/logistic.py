@@ -26,6 +26,9 @@ class Logistic(Loss):
     def curvature(self) -> float:
         return 0.25
 
+    def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.minimum(-labels, 0.0), np.maximum(-labels, 0.0)
+
     @jit.scalar
     @staticmethod
     def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:

@@ -15,6 +15,9 @@ class Zero(Loss):
     def curvature(self) -> float:
         return 0.0
 
+    def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(labels.size), np.zeros(labels.size)
+
     @jit.scalar
     @staticmethod
     def kernel_value(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:

@@ -224,7 +224,7 @@ class Multinomial:
             return float(self._share @ np.sum(entr(scale * settled + (1.0 - scale) * self._hits), axis=1))
 
         try:
-            slopes = Slopes(self._gradient(settled), loss_part, lambda: _SLOPE_SIZE)
+            slopes = Slopes(self._gradient(settled), loss_part, lambda: np.full(model.block.labels.size, _SLOPE_SIZE))
             value = max(best, bound(model, slopes, y, x))
         except (UnsupportedError, NotImplementedError):  # no closed conjugate
             value = best
