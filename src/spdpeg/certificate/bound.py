@@ -187,8 +187,12 @@ def _value(
 def _given(problem: ProblemView, u: np.ndarray, gradient: np.ndarray | None) -> Slopes:
     """Slopes of a solver; for an intercept they are made to add up to 0 if more than rounding is missing."""
     slopes = given(problem, u, gradient)
-    if problem.bias and abs(slopes.gradient[-1]) > _ROUNDING * problem.column_sizes[-1] * root_mean_square(
-        problem, slopes
+    directions = problem.free_directions
+    alone = directions is not None and directions.shape[1] == 1
+    if (
+        problem.bias
+        and alone
+        and abs(slopes.gradient[-1]) > _ROUNDING * problem.column_sizes[-1] * root_mean_square(problem, slopes)
     ):
         rising, falling = given(problem, np.maximum(u, 0.0)).gradient, given(problem, np.minimum(u, 0.0)).gradient
         gradient, up, down = balance(rising, falling)

@@ -11,6 +11,9 @@ from ..problem import Problem
 from ..result import Status
 from ..state import State
 
+_SLICE = 64
+"""Steps between two looks at the clock where passes do not count yet."""
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -19,6 +22,8 @@ class Budget:
     passes: float | None
     iterations: int | None
     seconds: float | None
+    least_seconds: float = 0.0
+    """So long passes and iterations do not count: a thousand passes over three rows are nothing."""
 
 
 class Clock:
@@ -54,17 +59,20 @@ class Limits:
         iterations = math.inf if budget.iterations is None else state.iterations + budget.iterations
         seconds = math.inf if budget.seconds is None else state.seconds + budget.seconds
         self._end = (rows, iterations, seconds)
+        self._least = state.seconds + budget.least_seconds
 
     def steps(self, state: State, rows_per_step: int) -> float:
         """Steps that may still be done."""
         rows = self._end[0] - state.rows
+        if state.seconds < self._least:
+            rows = max(rows, _SLICE * rows_per_step)
         # inf // n is NaN, which min() would let hide the other budget.
         steps = rows // rows_per_step if math.isfinite(rows) else math.inf
         return min(steps, self._end[1] - state.iterations)
 
     def reached(self, state: State, rows_per_step: int) -> Status | None:
         """The budget that is used up, if any."""
-        if state.rows + rows_per_step > self._end[0]:
+        if state.rows + rows_per_step > self._end[0] and state.seconds >= self._least:
             return Status.MAX_PASSES
         if state.iterations >= self._end[1]:
             return Status.MAX_ITERATIONS

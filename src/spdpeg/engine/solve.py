@@ -33,6 +33,9 @@ from .stages import Planned, asked, begin
 _FEW_PASSES, _MANY_PASSES = 5, 1000
 """Budgets if none is given, without and with a tolerance to stop at."""
 
+_LEAST_SECONDS = 5.0
+"""For which a run with a tolerance and no budget goes on, however many passes that are."""
+
 _TOLERANCE = 1e-6
 
 
@@ -119,7 +122,7 @@ def solve(
     if budget == Budget(None, None, None):
         if tol is None and rule.about.converges:
             tol = _TOLERANCE
-        budget = Budget(_FEW_PASSES if tol is None else _MANY_PASSES, None, None)
+        budget = Budget(_FEW_PASSES, None, None) if tol is None else Budget(_MANY_PASSES, None, None, _LEAST_SECONDS)
     begun, compiled = time.perf_counter(), jit.compile_seconds()
     if batch_size is None:
         batch_size = rule.default_batch(problem) if state is None else state.parameters.get("batch_size", 1)

@@ -46,6 +46,8 @@ class LInf(Penalty):
     def conic_form(self, size: int) -> ConicForm:
         # One more variable, at least |v_j| for every j.
         weight = weight_of(self, "weight", self.weight)
+        if size == 0 or not np.any(weight):
+            return broken_lines(sp.csr_array((0, size)), 0.0, 0.0, 0.0)
         above = sp.hstack([sp.eye_array(size), -np.ones((size, 1))])
         below = sp.hstack([-sp.eye_array(size), -np.ones((size, 1))])
         linear = np.append(np.zeros(size), weight)

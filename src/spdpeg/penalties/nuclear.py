@@ -7,6 +7,7 @@ import numpy as np
 from ..errors import InputError
 from ..kernels import jit
 from .base import Packed, Penalty, in_dual_domain, weight_of
+from .conic import ConicForm, norms
 
 
 class Nuclear(Penalty):
@@ -48,6 +49,13 @@ class Nuclear(Penalty):
     def dual_scale(self, u: np.ndarray) -> float:
         size = float(np.linalg.norm(u.reshape(self.shape), 2))
         return min(1.0, float(np.squeeze(self.weight)) / size) if size > 0.0 else 1.0
+
+    def conic_form(self, size: int) -> ConicForm | None:
+        """Of a single row or column, whose one singular value is the Euclidean norm."""
+        weight = weight_of(self, "weight", self.weight)
+        if min(self.shape) > 1 and np.any(weight):
+            return None
+        return norms([np.arange(size)], np.broadcast_to(weight, (1,)), size)
 
     def pack(self, size: int) -> Packed:
         weight = weight_of(self, "weight", self.weight)
