@@ -68,7 +68,7 @@ def solve(
     max_passes, max_seconds, max_iterations : number, optional
         Budgets; the first one used up ends the run. One pass is N row reads; seconds are those of the method alone.
         A run resumed from `state` gets these budgets on top of what it had. Without any, a method that converges runs
-        until `tol` is met, for at most 1000 passes, and one that does not for 5 passes.
+        until `tol` is met, for at most 1000 passes or five seconds, whichever is more; any other for 5 passes.
     tol : float, optional
         Stop when the duality gap is at most this part of the objective. Where no gap is finite (r1 = 0, say) the
         relative residual of the optimality conditions takes its place; `result.certificate.met` says which. 1e-6 if
