@@ -62,8 +62,8 @@ def test_three_systems_run_the_command_of_the_readme() -> None:
     jobs = yaml_of(".github/workflows/tests.yml")["jobs"]
     systems = jobs["newest"]["strategy"]["matrix"]["os"]
     assert [name.partition("-")[0] for name in systems] == ["ubuntu", "macos", "windows"]
-    for job in ("newest", "oldest"):
-        assert jobs[job]["steps"][-1]["run"] == ".ci/run"
+    assert jobs["newest"]["steps"][-1]["run"] == ".ci/run"
+    assert jobs["oldest"]["steps"][-1]["run"] == ".ci/lowest"
 
 
 def test_addresses() -> None:
