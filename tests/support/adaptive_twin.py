@@ -66,7 +66,7 @@ class AdaptiveTwin:
         typical = math.exp(self.log_square + self.log_weight)
         factors = np.sqrt(25.0 * typical / np.maximum(25.0 * typical, w * squares))
         gradient = np.mean((factors * w * formulas.loss_derivative(loss, A @ x, b))[:, None] * A, axis=0)
-        least = self.size / (loss.curvature * math.sqrt(typical))
+        least = 2.0 * self.size / (loss.curvature * math.sqrt(typical))
         self.radius = max(self.radius, float(np.linalg.norm(x)), least)
         self.weight += self.radius**2 * float(gradient @ gradient)
         limit = 64.0 / (loss.curvature * typical)
@@ -74,7 +74,7 @@ class AdaptiveTwin:
             limit = 1.0 / (loss.curvature * max(typical, float(np.mean(factors * w * squares))))
         if self.slope:
             limit = min(limit, 1.0 / (self.slope * (k + self.shift)))
-        return gradient, min(0.85 * self.radius**2 / math.sqrt(self.weight), limit)
+        return gradient, min(0.92 * self.radius**2 / math.sqrt(self.weight), limit)
 
     def _measure(self, square: float, weight: float, size: float) -> None:
         self.seen += 1

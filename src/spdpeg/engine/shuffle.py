@@ -16,9 +16,9 @@ _STRETCH = 1 << 12
 _PLACE = (1, 2, 3, 4)
 """Sets these generators apart from those that choose rows of finite data."""
 
-_REPEATS = ((1 << 12, 3), (1 << 14, 1))
-"""Up to so many rows, each that comes lets so many random ones of the buffer be used once more: short streams have
-fewer rows than a method needs steps. Later rows are used once."""
+_REPEATED = 1 << 14
+"""Up to so many rows, each that comes lets a random one of the buffer be used once more: short streams have fewer rows
+than a method needs steps. Later rows are used once."""
 
 
 class Passage(NamedTuple):
@@ -116,4 +116,4 @@ class Shuffler:
         return [int(slot) for slot in self._drawn[offset]]
 
     def _repeats(self, number: int) -> int:
-        return next((times for rows, times in _REPEATS if number < rows), 0)
+        return 1 if number < _REPEATED else 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..problem import Problem
 
-_LENGTHS = 4.0 ** np.arange(7)
+_LENGTHS = 4.0 ** np.arange(6)
 """Multiples of the safe step that are tried."""
 
 _SLACK = 1e-3
