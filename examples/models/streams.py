@@ -39,11 +39,11 @@ panel.legend()
 # What to expect
 # --------------
 #
-# - The result is that of one run over all chunks so far. The first chunk sets the size of the steps: let it be typical.
+# - The result is that of one run over all rows so far, however they are cut into chunks; steps follow their size.
 # - Predictions are good after a fraction of the rows. Coefficients approach the solution slowly, like one over the root
-#   of the number of rows, and seldom become exactly zero or equal: no certificate is given. If the rows can be read
-#   again, ``fit`` is better.
-# - Memory does not grow with the number of rows. The rows should come in random order: shuffle a sorted file first.
+#   of the number of rows, and no certificate is given. If the rows can be read again, ``fit`` is better.
+# - Memory does not grow with the number of rows. They may come in runs shorter than ``buffer_size``: shuffle a sorted
+#   file first.
 # - ``save_model`` keeps the model for predictions.
 #
 # Other ways to large data

@@ -44,7 +44,8 @@ class Shuffler:
         self._out = 0
         """The first rows of `kept` are out of the buffer and wait for a whole step."""
         self._received = 0
-        self._number, self._drawn = -1, np.empty((0, 0), dtype=np.int64)
+        self._number = -1
+        self._drawn: list[list[int]] = []
 
     @classmethod
     def resumed(cls, size: int, state: State, width: int, bias: float) -> Self:
@@ -99,10 +100,11 @@ class Shuffler:
             elif len(buffered) < self.size:
                 buffered.append(place)
             else:
-                leaving, *again = self._slots(self._received + number)
-                order.append(buffered[leaving])
-                buffered[leaving] = place
-                order.extend(buffered[slot] for slot in again)
+                slots = self._slots(self._received + number)
+                order.append(buffered[slots[0]])
+                buffered[slots[0]] = place
+                for slot in slots[1:]:
+                    order.append(buffered[slot])
             number += 1
         return Passage(pool, number, np.array(order, dtype=np.int64), np.array(buffered, dtype=np.int64))
 
@@ -112,8 +114,8 @@ class Shuffler:
         if stretch != self._number:
             self._number = stretch
             rng = generator(self.seed, *_PLACE, stretch)
-            self._drawn = rng.integers(self.size, size=(_STRETCH, 1 + self._repeats(stretch * _STRETCH)))
-        return [int(slot) for slot in self._drawn[offset]]
+            self._drawn = rng.integers(self.size, size=(_STRETCH, 1 + self._repeats(stretch * _STRETCH))).tolist()
+        return self._drawn[offset]
 
     def _repeats(self, number: int) -> int:
         return 1 if number < _REPEATED else 0
