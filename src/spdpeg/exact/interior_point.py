@@ -56,7 +56,7 @@ class InteriorPoint(Periodic):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "slopes": np.zeros(problem.block.labels.size)}
-        return {"exhausted": 0.0}, vectors
+        return {"exhausted": 0.0, "infeasible": 0.0}, vectors
 
     def steps_ahead(self, state: State) -> float:
         return 1.0
@@ -70,6 +70,10 @@ class InteriorPoint(Periodic):
         model = Model(np.zeros((d, d)), np.zeros(d), form)
         solution = minimize(model)
         face = to_face(model, solution)
+        if solution.status == "infeasible" or not np.all(np.isfinite(solution.w)):
+            state.numbers["exhausted"] = 1.0
+            state.numbers["infeasible"] = float(solution.status == "infeasible")
+            return problem.block.labels.size
         v["x"][:] = (solution.w if face is None else face)[:d]
         lines = penalties.form.n_lines
         own = np.concatenate([solution.y[:lines], solution.y[form.n_lines :]])
@@ -85,6 +89,8 @@ class InteriorPoint(Periodic):
         return Solution(x, x.copy(), problem.F.forward(x), -v["y"], slopes)
 
     def ended(self, state: State) -> Status | None:
+        if state.numbers["infeasible"] > 0.0:
+            return Status.INFEASIBLE
         return Status.EXHAUSTED if state.numbers["exhausted"] > 0.0 else None
 
 

@@ -82,6 +82,10 @@ class Penalty(Parameterized):
         """
         return u
 
+    def maximizer(self, u: np.ndarray) -> np.ndarray:
+        """The v that maximises <u, v> - r(v), entry by entry, for a separable r; infinite where there is none."""
+        raise NotImplementedError
+
     def dual_scale(self, u: np.ndarray) -> float:
         """A scale s <= 1, the largest where known, for which s u lies in the domain of r*; 0 if there is none."""
         return 1.0 if np.isfinite(self.conjugate(u)) else 0.0

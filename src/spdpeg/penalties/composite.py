@@ -20,9 +20,6 @@ from .l2 import L2Squared
 from .linf import LInf
 from .zero import Zero
 
-_LONG_STEP = 1e14
-"""A prox with so long a step maximises <u, v> - r(v) up to rounding."""
-
 
 class SeparableSum(Penalty):
     """r(v) = r_1(v_1) + ... + r_m(v_m) for consecutive blocks of v: what r2 is when F is a stack.
@@ -203,18 +200,11 @@ class Constrained(Penalty):
         return None if form is None or domain is None else form + domain
 
     def _conjugate_on_box(self, u: np.ndarray, box: Box) -> float:
-        """An upper bound on it, less than rounding above.
-
-        The v in the box that minimises r(v) - <u, v> + |v|^2 / 2t is the projection of a prox, and for any other v the
-        last term is at most |largest v|^2 / 2t.
-        """
-        ends = np.abs([np.broadcast_to(box.lower, u.shape), np.broadcast_to(box.upper, u.shape)])
-        if not np.all(np.isfinite(ends)):
-            raise UnsupportedError(
-                f"The conjugate of {self.penalty!r} on {box!r} has no closed form here. Give the box two finite ends."
-            )
-        best = box.prox(self.penalty.prox(_LONG_STEP * u, _LONG_STEP))
-        return float(u @ best) - self.penalty.value(best) + float(np.sum(ends.max(axis=0) ** 2)) / (2.0 * _LONG_STEP)
+        """A concave function of one coordinate is largest, on an interval, at the point nearest to its maximiser."""
+        best = np.clip(self.penalty.maximizer(u), box.lower, box.upper)
+        if not np.all(np.isfinite(best)):
+            return np.inf
+        return float(u @ best) - self.penalty.value(best)
 
     def pack(self, size: int) -> Packed:
         if not self.penalty.finite and np.isinf(self.value(self.domain.prox(self.penalty.prox(np.zeros(size))))):

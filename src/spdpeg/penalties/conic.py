@@ -184,6 +184,8 @@ def norms(members: Sequence[np.ndarray], weight: np.ndarray, size: int) -> Conic
 
 def ball(radius: float, size: int) -> ConicForm:
     """The set |v| <= radius."""
+    if size == 0:
+        return _bare(0)
     return _groups([np.arange(size)], np.array([np.inf]), np.array([radius]), size)
 
 

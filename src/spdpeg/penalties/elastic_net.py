@@ -65,6 +65,12 @@ class ElasticNet(Penalty):
     def scaled(self, factors: np.ndarray) -> Penalty:
         return ElasticNet(factors * np.asarray(self.l1), factors * np.asarray(self.l2))
 
+    def maximizer(self, u: np.ndarray) -> np.ndarray:
+        l1, l2 = (np.broadcast_to(np.asarray(weight, dtype=float), u.shape) for weight in (self.l1, self.l2))
+        outside = np.sign(u) * np.maximum(np.abs(u) - l1, 0.0)
+        at_infinity = np.where(outside == 0.0, 0.0, np.sign(u) * np.inf)
+        return np.divide(outside, l2, out=at_infinity, where=l2 > 0.0)
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.where((np.asarray(self.l1) == 0.0) & (np.asarray(self.l2) == 0.0), 0.0, u)
 

@@ -41,6 +41,11 @@ class HuberL1(Penalty):
         used = weight > 0.0
         return half_square(u[used], self.delta / weight[used])
 
+    def maximizer(self, u: np.ndarray) -> np.ndarray:
+        weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
+        inside = np.divide(u * self.delta, weight, out=np.zeros(u.shape), where=weight > 0.0)
+        return np.where(np.abs(u) <= weight, inside, np.sign(u) * np.inf)
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
 

@@ -35,6 +35,9 @@ class L1(Penalty):
         weight = np.asarray(self.weight)
         return 0.0 if in_dual_domain(u, -weight, weight) else np.inf
 
+    def maximizer(self, u: np.ndarray) -> np.ndarray:
+        return np.where(np.abs(u) <= np.asarray(self.weight), 0.0, np.sign(u) * np.inf)
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
 

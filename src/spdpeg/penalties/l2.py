@@ -38,6 +38,11 @@ class L2Squared(Penalty):
         free = weight == 0.0
         return np.inf if np.any(u[free]) else half_square(u[~free], 1.0 / weight[~free])
 
+    def maximizer(self, u: np.ndarray) -> np.ndarray:
+        weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
+        at_infinity = np.where(u == 0.0, 0.0, np.sign(u) * np.inf)
+        return np.divide(u, weight, out=at_infinity, where=weight > 0.0)
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
 

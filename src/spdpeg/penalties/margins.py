@@ -52,6 +52,12 @@ class Hinge(Penalty):
         labels, weight = np.split(self.pack(size).reals, 2)
         return broken_lines(sp.eye_array(size), labels, weight * (labels < 0.0), weight * (labels > 0.0))
 
+    def maximizer(self, u: np.ndarray) -> np.ndarray:
+        labels, weight = np.asarray(self.labels), np.asarray(self.weight, dtype=float)
+        along = labels * u
+        kink = np.where(along < -weight, -np.inf, np.where(along > 0.0, np.inf, 1.0))
+        return labels * kink
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         labels = np.asarray(self.labels)
         return np.where(np.asarray(self.weight) == 0.0, 0.0, labels * np.minimum(labels * u, 0.0))
@@ -123,6 +129,11 @@ class Quantile(Penalty):
     def conic_form(self, size: int) -> ConicForm:
         labels, above, below = np.split(self.pack(size).reals, 3)
         return broken_lines(sp.eye_array(size), labels, below, above)
+
+    def maximizer(self, u: np.ndarray) -> np.ndarray:
+        weight = np.asarray(self.weight, dtype=float)
+        kink = np.broadcast_to(np.asarray(self.labels, dtype=float), u.shape)
+        return np.where(u < -self.level * weight, -np.inf, np.where(u > (1.0 - self.level) * weight, np.inf, kink))
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
