@@ -211,6 +211,6 @@ def instance(
 
 def instance_for(solver: str, weighted: bool = False) -> Instance:
     """A small problem that the solver takes."""
-    if solver == "lp":
+    if solver in ("lp", "interior-point"):
         return instance(r1="L1", weighted=weighted).with_(loss=losses.Hinge())
     return instance(r1="L2Squared", weighted=weighted)

@@ -86,7 +86,8 @@ def run(
                 status = recorder.check(state, callback)
                 if status is not None:
                     break
-            method, rows_per_step = course.method, course.feed.rows_per_step  # of the next stage, from here on
+            # A certificate may have handed over to the next stage, so the method is asked for here, not before.
+            method, rows_per_step = course.method, course.feed.rows_per_step
             status = method.ended(state) if isinstance(method, Periodic) else None
             if status is not None:
                 break
@@ -97,6 +98,9 @@ def run(
                 recorder.forget()
             if recorder.certificate_due(state):
                 continue  # before the next step, as in a run that is resumed here
+            # Compiled calls end where something is due: a record, a certificate, work of the method, the budget. They
+            # depend on rows and steps alone, never on time, so that a run cut anywhere meets the same points; only
+            # slice_steps follows the clock, and slices change nothing.
             next_record = (state.rows // cadence + 1) * cadence if math.isfinite(cadence) else math.inf
             next_stop = min(next_record, recorder.next_certificate(state))
             to_record = math.ceil((next_stop - state.rows) / rows_per_step)

@@ -4,6 +4,7 @@ Ouyang, He, Tran, Gray: Stochastic alternating direction method of multipliers, 
 Azadi, Sra: Towards an optimal stochastic alternating direction method of multipliers, ICML 2014.
 """
 
+from dataclasses import replace
 from typing import ClassVar
 
 from ..errors import UnsupportedError
@@ -82,20 +83,11 @@ class OptimalSADMM(SADMM):
     Its averaging is "linear" by default.
     """
 
-    about = About(
+    about = replace(
+        SADMM.about,
         name="optimal-sadmm",
         summary="stochastic ADMM with linear weights (Azadi, Sra 2014)",
-        update=(
-            "x+ = (rho F^T F + H)^-1 (H x - g - s + F^T (rho z - y)), H = I / eta, s a subgradient of r1; y+ = "
-            "prox2*(y + rho F x+); z+ = F x+ + (y - y+) / rho"
-        ),
-        cost=(
-            "1 batch, 1 F, 1 F^T, 1 subgradient, 1 prox2*, 8 d + 13 l flops and the solve: 10 d flops for a chain, 4 "
-            "d^2 for d <= 200, conjugate gradients (1 F, 1 F^T, 18 d flops an iteration) beyond"
-        ),
-        memory="6 d + 5 l, and 4 d + l for the solve; d^2 more for d <= 200 unless F is a chain",
         rate="O(1/sqrt(t)); O(1/t) strongly convex",
-        needs="smooth loss; r1 with a subgradient; any r2, F; finite sum or stream",
         assumptions="l convex, gradients and sets bounded; in expectation, for the weighted average",
     )
     strong = (0.5, 2.0)
