@@ -32,6 +32,9 @@ CASES = {
 }
 """Where 5,000 is not the number of cases."""
 
+LIMITS = {"large": 600.0, "concurrency": 180.0, "processes": 180.0}
+"""Seconds, where a case is not a problem of moments."""
+
 
 def main() -> int:
     """Run a part; the exit code is 1 if a case shows the package wrong."""
@@ -39,7 +42,7 @@ def main() -> int:
     job, _ = PARTS[arguments.part]
     first, cases = (arguments.first, arguments.cases) if arguments.seed is None else (arguments.seed, 1)
     options = {name: value for name in ("solver", "passes", "format") if (value := getattr(arguments, name, None))}
-    limit = 600.0 if arguments.part == "large" else pool.LIMIT
+    limit = LIMITS.get(arguments.part, pool.LIMIT)
     work = pool.run(job, range(first, first + cases), arguments.jobs, limit, **options)
     bar = track(work, arguments.part, cases, console=Console(stderr=True), disable=not sys.stderr.isatty())
     outcomes = sorted(_kept(bar, arguments.json), key=lambda outcome: outcome.seed)

@@ -70,10 +70,19 @@ print("called", len(calls), flush=True)
 )
 
 
+def _default_interrupt() -> None:
+    """A child of a program that ignores Ctrl-C would ignore it too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def _start(code: str, *arguments: str) -> subprocess.Popen[str]:
     """A program in Python that has said that it is ready."""
     child = subprocess.Popen(
-        [_PYTHON, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [_PYTHON, "-c", code, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_default_interrupt,
     )
     assert child.stdout is not None
     if child.stdout.readline().strip() != "ready":
@@ -189,11 +198,6 @@ def interrupt_command(rng: np.random.Generator) -> None:
         if ours and (child.returncode not in (0, 130) or "Traceback" in told):
             raise Broken(f"{arguments[0]} ends with {child.returncode}: {told.strip()[-200:]}")
         spdpeg.load_model(model)
-
-
-def _default_interrupt() -> None:
-    """A child of a program that ignores Ctrl-C would ignore it too."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def interrupt_solve(rng: np.random.Generator) -> None:

@@ -8,7 +8,7 @@ from stress.outcome import Verdict
 
 def wrong(first: int, cases: int, jobs: int) -> list[str]:
     """The cases where a promise was not kept, each with its seed."""
-    outcomes = pool.run(concurrency.run, range(first, first + cases), jobs)
+    outcomes = pool.run(concurrency.run, range(first, first + cases), jobs, 180.0)
     return [f"{outcome.case}: {outcome.reason}" for outcome in outcomes if outcome.verdict is not Verdict.PASSED]
 
 

@@ -18,5 +18,5 @@ def test_promise_is_kept(name: str, seed: int) -> None:
 
 @pytest.mark.stress
 def test_in_full() -> None:
-    outcomes = pool.run(processes.run, range(10_000, 10_800), 2)
+    outcomes = pool.run(processes.run, range(10_000, 10_800), 2, 180.0)
     assert [f"{o.case}: {o.reason}" for o in outcomes if o.verdict is not Verdict.PASSED] == []
