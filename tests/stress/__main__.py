@@ -45,8 +45,9 @@ def main() -> int:
     limit = LIMITS.get(arguments.part, pool.LIMIT)
     work = pool.run(job, range(first, first + cases), arguments.jobs, limit, **options)
     bar = track(work, arguments.part, cases, console=Console(stderr=True), disable=not sys.stderr.isatty())
-    outcomes = sorted(_kept(bar, arguments.json), key=lambda outcome: outcome.seed)
     title = " ".join([arguments.part, *map(str, options.values())])
+    part = " ".join([arguments.part, *(["every"] if options.get("solver") == "every" else [])])
+    outcomes = sorted(_kept(bar, part, arguments.json), key=lambda outcome: outcome.seed)
     table.show(title, outcomes, Console(width=None if sys.stdout.isatty() else 200), tuple(arguments.by))
     return int(any(outcome.defect for outcome in outcomes))
 
@@ -70,12 +71,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _kept(outcomes: Iterable[Outcome], path: str | None) -> Iterator[Outcome]:
+def _kept(outcomes: Iterable[Outcome], part: str, path: str | None) -> Iterator[Outcome]:
     """Outcomes, written down as they come."""
     with open(path or os.devnull, "w", buffering=1) as file:
         for outcome in outcomes:
             others = [[verdict.name, reason] for verdict, reason in outcome.others]
-            file.write(json.dumps({**vars(outcome), "verdict": outcome.verdict.name, "others": others}) + "\n")
+            record = {"part": part, **vars(outcome), "verdict": outcome.verdict.name, "others": others}
+            file.write(json.dumps(record) + "\n")
             yield outcome
 
 

@@ -142,18 +142,19 @@ def _false_claims(
     case: Case, own: Value, upper: float, certificate: Any, infeasible: bool
 ) -> list[tuple[Verdict, str]]:
     found = []
+    wrong = Verdict.FALSE_RESIDUAL if certificate.met == "residual" else Verdict.FALSE_CLAIM
     if own.violation > INSIDE:
         no = "; there is no feasible point" if infeasible else ""
-        found.append((Verdict.FALSE_CLAIM, f"a set is violated by {own.violation:.2g}{no}"))
+        found.append((wrong, f"a set is violated by {own.violation:.2g}{no}"))
     elif infeasible and own.violation > 0:
-        found.append((Verdict.FALSE_CLAIM, "there is no feasible point"))
+        found.append((wrong, "there is no feasible point"))
     beyond = own.objective - upper
     allowed = case.tol * abs(own.objective) + NO_GAP * at_zero(case) + own.rounding
     if beyond > allowed:
         relative = beyond / max(abs(own.objective), 1e-300)
         times = relative / case.tol
         text = f"by {certificate.met}: {own.objective:.12g} over {upper:.12g}, relative {relative:.2g}, {times:.2g} tol"
-        found.append((Verdict.FALSE_CLAIM, text))
+        found.append((wrong, text))
     off = abs(certificate.primal - own.objective)
     if own.violation <= INSIDE and not off <= SAME_VALUE * abs(own.objective) + own.rounding:
         found.append((Verdict.WRONG_VALUE, f"reports {certificate.primal:.12g} where x has {own.objective:.12g}"))

@@ -254,8 +254,9 @@ def _answer(case: Case, tol: float) -> Answer:
         return refusal(error)[0].name, str(error), None, 0.0
     except Exception as error:
         return "RAW", where(error), None, 0.0
-    met = result.certificate is not None and result.certificate.met is not None
-    return "MET" if met else result.status.name, str(result), x, intercept
+    met = result.certificate.met
+    text = f"[{met}] {' '.join(str(result).split())}"
+    return result.status.name if met is None else "MET", text, x, intercept
 
 
 def _compared(case: Case, told: Retold, answers: list[Answer]) -> tuple[Verdict, str]:
@@ -272,5 +273,6 @@ def _compared(case: Case, told: Retold, answers: list[Answer]) -> tuple[Verdict,
     off = abs(here.objective - beyond.objective)
     size = max(abs(here.objective), abs(beyond.objective))
     if off > case.tol * size + 2 * NO_GAP * at_zero(case) + here.rounding + beyond.rounding:
-        return Verdict.FALSE_CLAIM, f"{here.objective:.12g} and {beyond.objective:.12g}, relative {off / size:.2g}"
+        wrong = Verdict.FALSE_RESIDUAL if "[residual]" in text + other else Verdict.FALSE_CLAIM
+        return wrong, f"{here.objective:.12g} and {beyond.objective:.12g}, relative {off / size:.2g}"
     return Verdict.PASSED, ""
