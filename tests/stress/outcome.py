@@ -1,5 +1,6 @@
 """What became of a case."""
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -50,3 +51,12 @@ def gravest(found: list[tuple[Verdict, str]]) -> list[tuple[Verdict, str]]:
     """Verdicts in order, the gravest first."""
     order = list(Verdict)
     return sorted(found, key=lambda item: -order.index(item[0]))
+
+
+def listed(outcomes: Iterable[Outcome], verdicts: Collection[Verdict]) -> list[str]:
+    """The cases with one of these verdicts, each with what is needed to run it again."""
+    return [
+        f"{outcome.case or f'seed {outcome.seed}'}: {outcome.verdict.value}, {outcome.reason}"
+        for outcome in outcomes
+        if outcome.verdict in verdicts
+    ]
