@@ -94,6 +94,7 @@ class Reference:
     status: str = "failed"
     x: np.ndarray | None = None
     intercept: float = 0.0
+    violation: float = np.inf
 
     @property
     def infeasible(self) -> bool:
@@ -135,7 +136,7 @@ def _offer(case: Case, model: Model, best: Reference, x: np.ndarray, intercept: 
         value = evaluate(case, candidate, intercept)
         upper = value.objective + (model.excess(candidate) if value.violation > 0 else 0.0)
         if upper < best.upper and value.violation <= 1e-6:
-            best.upper, best.x, best.intercept = upper, candidate, intercept
+            best.upper, best.x, best.intercept, best.violation = upper, candidate, intercept, value.violation
 
 
 def _projected(case: Case, x: np.ndarray) -> np.ndarray:

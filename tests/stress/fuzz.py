@@ -26,6 +26,8 @@ NO_GAP = 1e-12
 """Times the loss at x = 0: what counts as no gap, as the documentation has it for an optimum of 0."""
 INSIDE = 1e-7
 """Relative: a point that violates a set by more does not solve the problem."""
+CERTAIN = 1e-10
+"""Relative: a point that violates no set by more shows that the sets have points in common."""
 SAME_VALUE = 1e-9
 """Relative: the value that is reported is the objective."""
 
@@ -112,10 +114,9 @@ def judge(
         return [(Verdict.FALSE_CLAIM if claims else Verdict.RAW, "x is not finite")]
     own = evaluate(case, x, intercept)
     reference = conic.solve(case, (x, intercept))
-    if status == "INFEASIBLE":
-        if reference.upper < math.inf and not reference.infeasible:
-            return [(Verdict.FALSE_INFEASIBLE, f"a point of objective {reference.upper:.6g} satisfies all constraints")]
-        return [(Verdict.INFEASIBLE, "")]
+    if status in ("INFEASIBLE", "NO_MINIMUM", "UNBOUNDED"):
+        wrong = _denied(case, status, reference)
+        return [(Verdict.FALSE_INFEASIBLE, wrong)] if wrong else [(Verdict.INFEASIBLE, status)]
     found = []
     upper = reference.upper
     if own.violation == 0.0:
@@ -136,6 +137,19 @@ def judge(
     if claims:
         found += _false_claims(case, own, upper, certificate, reference.infeasible)
     return found
+
+
+def _denied(case: Case, status: str, reference: conic.Reference) -> str:
+    """Why it is wrong to say that there is no solution; nothing if it is right, or may be."""
+    if status == "INFEASIBLE":
+        inside = reference.violation <= CERTAIN and not reference.infeasible
+        return f"a point of objective {reference.upper:.6g} satisfies all constraints" if inside else ""
+    if status == "UNBOUNDED":
+        return "no objective here is below 0"
+    names = {type(term).__name__ for term in (case.loss, case.r1, case.r2, case.domain)}
+    # A function made of lines and parabolas attains its infimum; one with exponentials or cones need not.
+    curved = names & {"Logistic", "GroupL2", "Nuclear", "L2Ball", "SeparableSum"}
+    return "" if curved else f"there is a minimum, {reference.upper:.6g}"
 
 
 def _false_claims(

@@ -9,7 +9,7 @@ class Verdict(Enum):
     """From good to bad; the value is the heading of its column."""
 
     PASSED = "passed"
-    INFEASIBLE = "infeasible, told so"
+    INFEASIBLE = "no solution, told so"
     REFUSED = "refused"
     UNFINISHED = "unfinished"
     DIVERGED = "diverged"
@@ -17,7 +17,7 @@ class Verdict(Enum):
     FALSE_RESIDUAL = "false claim by residual"
     FALSE_CLAIM = "false claim by gap"
     FALSE_BOUND = "false bound"
-    FALSE_INFEASIBLE = "false infeasible"
+    FALSE_INFEASIBLE = "solution denied"
     WRONG_VALUE = "wrong value"
     RAW = "raw exception"
     CRASH = "crash"
