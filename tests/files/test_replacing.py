@@ -12,6 +12,7 @@ import pytest
 
 from spdpeg import State
 from spdpeg.files.replacing import replacing, sweep, unique
+from spdpeg.state import Begun, LoopState
 
 
 def write_half(path, error):
@@ -118,7 +119,10 @@ def test_threads_may_write_to_one_path(tmp_path):
     def work(number):
         try:
             for _ in range(20):
-                State("spdpeg", {}, number, vectors={"x": np.full(1000, float(number))}).save(tmp_path / "state")
+                vectors = {"x": np.full(1000, float(number))}
+                State("spdpeg", {}, number, vectors=vectors, loop=LoopState([Begun("spdpeg", "")])).save(
+                    tmp_path / "state"
+                )
                 loaded = State.load(tmp_path / "state")
                 assert np.all(loaded.vectors["x"] == loaded.seed)
         except BaseException as error:
