@@ -16,6 +16,7 @@ import spdpeg
 from spdpeg import losses, operators, penalties
 from spdpeg.errors import SpdpegError
 
+from .files import marked_state
 from .fuzz import where
 from .outcome import Outcome, Verdict
 
@@ -109,7 +110,7 @@ def models_to_one_path(rng: np.random.Generator) -> None:
 
 
 def _write_states(path: str, seed: int) -> None:
-    state = spdpeg.State("spdpeg", {"batch_size": 1}, seed, vectors={"x": np.full(2000, float(seed))})
+    state = marked_state(seed)
     for _ in range(SAVES):
         state.save(path)
 
@@ -126,7 +127,7 @@ def states_to_one_path(rng: np.random.Generator) -> None:
         def read() -> None:
             for _ in range(SAVES):
                 state = spdpeg.State.load(path)
-                if not np.all(state.vectors["x"] == state.seed):
+                if not np.all(state.vectors["mark"] == state.seed):
                     raise Broken("a state was read that is a mixture")
 
         try:

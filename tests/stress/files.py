@@ -169,6 +169,13 @@ def _result() -> spdpeg.Result:
     return spdpeg.solve(_problem(), "spdpeg", max_passes=3)
 
 
+def marked_state(mark: int) -> spdpeg.State:
+    """A state of a run with a long vector of a number of its own, so that a mixture of two can be told."""
+    state = _result().state.copy()
+    state.seed, state.vectors["mark"] = mark, np.full(20_000, float(mark))
+    return state
+
+
 # --------------------------------------------------------------------------------------------------------------- damage
 
 

@@ -16,21 +16,23 @@ import spdpeg
 from spdpeg.errors import SpdpegError
 
 from .concurrency import Broken
-from .files import original
+from .files import marked_state, original
 from .fuzz import where
 from .outcome import Outcome, Verdict
 
 _PYTHON = sys.executable
 _STARTED = 3.0
 """Seconds in which a command begins, works and ends; kills and interrupts fall anywhere in them."""
-_PATIENCE = 60.0
+_PATIENCE = 150.0
 
 _SAVE = """
 import sys, numpy as np, spdpeg
+from spdpeg import losses
+state = spdpeg.solve(spdpeg.Problem(np.eye(3), np.ones(3), loss=losses.Squared()), "spdpeg", max_passes=1).state
 print("ready", flush=True)
 for k in range(10_000):
-    x = np.full(20_000, float(k))
-    spdpeg.State("spdpeg", {"batch_size": 1}, k, vectors={"x": x}).save(sys.argv[1])
+    state.seed, state.vectors["mark"] = k, np.full(20_000, float(k))
+    state.save(sys.argv[1])
 """
 
 _SAVE_MODEL = """
@@ -110,9 +112,9 @@ def kill_state(rng: np.random.Generator) -> None:
         child.communicate()
         if path.exists():
             state = spdpeg.State.load(path)
-            if not np.all(state.vectors["x"] == state.seed):
+            if not np.all(state.vectors["mark"] == state.seed):
                 raise Broken("the state is a mixture")
-        spdpeg.State("spdpeg", {"batch_size": 1}, 0).save(path)
+        marked_state(0).save(path)
         _only(directory, "state.npz")
 
 
