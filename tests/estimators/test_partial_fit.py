@@ -145,3 +145,29 @@ def test_a_single_row_gives_a_whole_model() -> None:
     model = estimators.FusedLasso(random_state=0, warm_start=True).partial_fit(X[:1], X[:1, 0])
     assert model.objective_ <= 0.5 * X[0, 0] ** 2
     assert model.fit(X, X[:, 0]).certificate_.met == "relative gap"
+
+
+def test_coefficients_shown_are_sparse_and_fused() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 40))
+    truth = np.repeat([0.0, 1.0, 0.0, -1.0], 10)
+    y = np.sign(X @ truth + rng.logistic(size=4000))
+    stream = estimators.FusedLogisticRegression(0.01, 0.02, random_state=0)
+    for part in chunks(X, y, sizes=(500,) * 8):
+        stream.partial_fit(*part, classes=[-1, 1])
+    batch = estimators.FusedLogisticRegression(0.01, 0.02, random_state=0).fit(X, y)
+    assert np.count_nonzero(stream.coef_) <= 1.5 * np.count_nonzero(batch.coef_)
+    assert np.count_nonzero(np.diff(stream.coef_)) <= 20
+    # Only what is shown is so: the averages that the next chunk goes on from are not touched.
+    assert np.count_nonzero(stream._learners[0].state.vectors["x_average"]) == 41
+
+
+def test_chunks_after_a_fit_keep_it_sparse() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 40))
+    y = np.sign(X @ np.repeat([0.0, 1.0, 0.0, 0.0], 10) + rng.logistic(size=2000))
+    model = estimators.FusedLogisticRegression(0.01, 0.02, random_state=0).fit(X, y)
+    before = model.score(X, y)
+    model.partial_fit(X[:100], y[:100])
+    assert np.count_nonzero(model.coef_) <= 30
+    assert model.score(X, y) > before - 0.03

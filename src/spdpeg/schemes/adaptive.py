@@ -46,9 +46,6 @@ _EARLY, _BRAKED = 256.0, 0.3
 _CAUTION = 0.92
 """Factor of all steps: a little below what is best on most data, since beyond it they soon go astray."""
 
-_FIRST = 2.0
-"""The first step goes this many times as far as 1 / (curvature * typical square) would."""
-
 _EASING = 1.0 + 1.0 / 256.0
 """The brake is let go by this factor a step."""
 
@@ -74,6 +71,8 @@ class Course(NamedTuple):
     forgetting: float
     """Iterate k weighs like k^forgetting in the averages."""
     two_samples: bool
+    first: float
+    """The first step goes this many times as far as 1 / (curvature * typical square) would."""
 
 
 @inner
@@ -156,7 +155,7 @@ def step_length(
     if learned[SEEN] == 0.0:
         return 1.0  # only empty rows so far: nothing but proxes, which take any step
     largest = math.exp(learned[LOG_WEIGHT]) * (math.exp(learned[LOG_SQUARE]) + learned[BIAS] * learned[BIAS])
-    least = _FIRST * learned[SLOPE] / (course.curvature * math.sqrt(largest))
+    least = course.first * learned[SLOPE] / (course.curvature * math.sqrt(largest))
     learned[RADIUS] = max(learned[RADIUS], math.sqrt(distance), least)
     learned[WEIGHT] += learned[RADIUS] * learned[RADIUS] * gradient
     limit = _BEYOND / (course.curvature * largest)

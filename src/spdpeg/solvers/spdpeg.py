@@ -33,6 +33,12 @@ VARIANTS = ("one-sample", "two-sample")
 BUFFER = 256
 """Rows of a stream that are mixed before they are used, unless told otherwise."""
 
+_FROM_ZERO, _FROM_A_FIT = 2.0, 0.02
+"""How far the first step goes, in safe steps: a start that somebody chose is not to be thrown away."""
+
+_ENOUGH_ROWS = 32
+"""Rows that can tell which of two points is better."""
+
 _LARGEST_BATCH = 8
 _WORK_PER_ROW = 128.0
 """A batch of b rows pays if a step's work on vectors is about the square of b times this many flops."""
@@ -196,13 +202,13 @@ class SPDPEG(Extragradient):
             order.size // (self.batches_per_step * steps),
             state.steps,
             steps,
-            self._course(problem),
+            self._course(problem, state.vectors["start"]),
             terms,
             problem.loss.value_term,
             gather(adaptive.Work, state.vectors),
         )
 
-    def _course(self, problem: Problem) -> adaptive.Course:
+    def _course(self, problem: Problem, start: np.ndarray) -> adaptive.Course:
         slope, shift = self._steepest(problem)
         return adaptive.Course(
             problem.loss.curvature,
@@ -214,6 +220,7 @@ class SPDPEG(Extragradient):
             shift,
             self._forgetting,
             self._two_samples,
+            _FROM_ZERO if not start.any() else _FROM_A_FIT,
         )
 
     def _steepest(self, problem: Problem) -> tuple[float, float]:
@@ -236,16 +243,17 @@ class SPDPEG(Extragradient):
         square = np.exp(learned[adaptive.LOG_WEIGHT]) * (
             np.exp(learned[adaptive.LOG_SQUARE]) + learned[adaptive.BIAS] ** 2
         )
-        loss = None
-        if rows is not None:
+        if rows is None or rows.labels.size < _ENOUGH_ROWS:
+            # Too few to choose a step by: one as long as the method's own does no harm.
+            step = float(learned[adaptive.STEP])
+            v["x_average"] = sharpened(problem, v["x_average"], v["gradient_average"], step, None)
+        else:
             block = rows._replace(rows=rows.rows._replace(bias=float(learned[adaptive.BIAS])))
             loss = partial(problem.loss_value, block=block)
-        step = 1.0 / (problem.loss.curvature * float(square))
-        v["x_average"] = sharpened(problem, v["x_average"], v["gradient_average"], step, loss)
-        if loss is not None and loss(v["start"]) + problem.penalty_value(v["start"]) < (
-            loss(v["x_average"]) + problem.penalty_value(v["x_average"])
-        ):
-            v["x_average"] = v["start"].copy()
+            step = 1.0 / (problem.loss.curvature * float(square))
+            shown = sharpened(problem, v["x_average"], v["gradient_average"], step, loss)
+            below = loss(v["start"]) + problem.penalty_value(v["start"]) < loss(shown) + problem.penalty_value(shown)
+            v["x_average"] = v["start"].copy() if below else shown
         v["z_average"] = problem.F.forward(v["x_average"])
 
     def fallback(self, problem: Problem, state: State) -> Solution | None:
