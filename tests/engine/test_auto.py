@@ -63,9 +63,10 @@ def test_the_defaults() -> None:
     assert result.certificate.rel_gap <= 1e-6
     stream = instance.problem(X=catalogue.stream_of(instance), y=None)
     assert methods(spdpeg.solve(stream)) == ["spdpeg"]
-    assert methods(spdpeg.solve(instance.problem(loss=losses.Hinge()))) == ["lp"]
-    ridge = instance.problem(loss=losses.Hinge(), r1=penalties.L2Squared(0.1))
-    assert methods(spdpeg.solve(ridge, max_passes=1)) == ["spdhg-cers"]
+    for r1 in (penalties.L1(0.02), penalties.L2Squared(0.1)):
+        assert methods(spdpeg.solve(instance.problem(loss=losses.Hinge(), r1=r1), tol=TOL)) == ["interior-point"]
+    matrix = instance.problem(loss=losses.Hinge(), r1=penalties.Nuclear(0.05, (4, 3)))
+    assert methods(spdpeg.solve(matrix, max_passes=1)) == ["spdhg-cers"]
 
 
 def test_the_result_says_what_ran() -> None:
@@ -87,13 +88,13 @@ def test_what_belongs_to_a_named_solver_is_refused() -> None:
     problem = catalogue.instance().problem()
     with pytest.raises(spdpeg.InputError, match=r"auto has no parameter 'scheme'.*Name the solver"):
         spdpeg.solve(problem, scheme="pd3o")
-    with pytest.raises(spdpeg.InputError, match=r"batch_size is 5, but prox-newton reads all rows"):
+    with pytest.raises(spdpeg.InputError, match=r"batch_size is 5, but auto plans with prox-newton and vr-spdpeg"):
         spdpeg.solve(problem, batch_size=5)
 
 
 @pytest.mark.usefixtures("nothing_is_small")
 def test_a_batch_size_for_several_methods_is_refused() -> None:
-    with pytest.raises(spdpeg.InputError, match=r"auto plans with vr-spdpeg and prox-newton.*name a solver\."):
+    with pytest.raises(spdpeg.InputError, match=r"auto plans with vr-spdpeg and sampled-newton.*name a solver\."):
         spdpeg.solve(slow_problem(SHAPES["chain"]), batch_size=2)
 
 
@@ -155,7 +156,7 @@ SHAPES = {
     "chain": operators.FirstDifference(),
     "graph": operators.GraphDifference([(i, (i + 7) % 60) for i in range(60)]),
 }
-REDUCED, NEWTON = "vr-spdpeg", "prox-newton"
+REDUCED, NEWTON, EXACT = "vr-spdpeg", "sampled-newton", "prox-newton"
 
 
 def methods(result: spdpeg.Result) -> list[str]:
@@ -165,7 +166,8 @@ def methods(result: spdpeg.Result) -> list[str]:
 
 @pytest.fixture
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the cost model choose in small problems too."""
+    """Let the cost model choose in small problems too, between stochastic steps and sampled Newton steps."""
+    monkeypatch.setattr(auto, "_exact", lambda problem: None)
     monkeypatch.setattr(auto, "_SMALL", 0.0)
 
 
@@ -177,7 +179,7 @@ def test_small_problems_depend_on_the_objective_alone() -> None:
     copies = instance.with_(X=np.repeat(instance.X, counts, axis=0), labels=np.repeat(instance.labels, counts))
     results = [spdpeg.solve(weighted, tol=1e-3, seed=1), spdpeg.solve(copies.problem(intercept=True), tol=1e-3, seed=2)]
     np.testing.assert_allclose(results[0].x, results[1].x, rtol=0, atol=1e-10)
-    assert methods(results[0]) == [NEWTON]
+    assert methods(results[0]) == [EXACT]
 
 
 @pytest.mark.usefixtures("nothing_is_small")
@@ -202,10 +204,10 @@ class TestStages:
 
     def test_named_methods_stay_what_they_are(self, shape: str) -> None:
         problem = slow_problem(SHAPES[shape])
-        first = spdpeg.solve(problem, "prox-newton", max_passes=1)
-        chosen = spdpeg.solve(problem, "prox-newton", x0=first.x, max_iterations=1)
+        first = spdpeg.solve(problem, NEWTON, max_passes=1)
+        chosen = spdpeg.solve(problem, NEWTON, x0=first.x, max_iterations=1)
         assert (methods(first), methods(chosen)) == ([NEWTON], [NEWTON])
-        assert spdpeg.solve(problem, "prox-newton", tol=1e-8).status is Status.TOLERANCE
+        assert spdpeg.solve(problem, NEWTON, tol=1e-8).status is Status.TOLERANCE
         assert methods(spdpeg.solve(problem, "vr-spdpeg", max_passes=40)) == [REDUCED]
 
     def test_the_account_adds_up(self, shape: str) -> None:

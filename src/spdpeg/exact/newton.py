@@ -95,10 +95,10 @@ class Newton:
         sweep = self.sums.at(x, curvature=True)
         return Iterate(x, sweep, sweep.loss + self._penalty(x), reads=1.0)
 
-    def start_at(self, x: np.ndarray, margins: np.ndarray, floor: float) -> Iterate:
+    def start_at(self, x: np.ndarray, margins: np.ndarray, floor: float, crawled: int) -> Iterate:
         """At an iterate that a run had come to, whose margins were kept."""
         sweep = self.sums.at_margins(margins, curvature=True)
-        return Iterate(x, sweep, sweep.loss + self._penalty(x), floor)
+        return Iterate(x, sweep, sweep.loss + self._penalty(x), floor, crawled=crawled)
 
     def step(self, at: Iterate) -> tuple[Iterate, ModelSolution, Sweep]:
         """The next iterate, usually after one read; the model's solution; and the sums at it, dual point included."""

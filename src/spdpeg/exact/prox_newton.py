@@ -79,6 +79,7 @@ class ProxNewton(Periodic, Watcher):
             "infeasible": 0.0,
             "value": math.nan,
             "start": math.nan,
+            "crawled": 0.0,
         }
         return numbers, vectors
 
@@ -151,7 +152,8 @@ class ProxNewton(Periodic, Watcher):
         """Where the run stands, with the curvature: kept from the last step, or made anew from the margins."""
         v = state.vectors
         if self._reached is None or self._reached[0] is not v["margins"]:
-            return self._steps(problem).start_at(v["x"].copy(), v["margins"].copy(), state.numbers["floor"])
+            floor, crawled = state.numbers["floor"], int(state.numbers["crawled"])
+            return self._steps(problem).start_at(v["x"].copy(), v["margins"].copy(), floor, crawled)
         return self._reached[1]
 
     def _take(self, problem: Problem, state: State, at: Iterate) -> None:
@@ -163,4 +165,5 @@ class ProxNewton(Periodic, Watcher):
             numbers["start"] = at.value
         numbers["drop"] = at.foretold / abs(at.value) if at.value else 0.0
         numbers["exhausted"], numbers["infeasible"] = float(at.exhausted), float(at.infeasible)
+        numbers["crawled"] = float(at.crawled)
         self._reached = v["margins"], at

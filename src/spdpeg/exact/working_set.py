@@ -114,6 +114,7 @@ class WorkingSet(Periodic, Watcher):
         if gained <= _STALLED * abs(before):
             numbers["stalled"] += 1.0
             numbers["cap"] *= _WIDER
+            self._found = None  # the next step may open more
         else:
             numbers["stalled"] = 0.0
         return problem.block.labels.size * 2
