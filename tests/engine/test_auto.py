@@ -270,7 +270,7 @@ class TestStages:
 class TestWarmStart:
     def test_from_the_solution_nothing_is_left_to_do(self) -> None:
         problem = catalogue.instance().problem()
-        first = spdpeg.solve(problem, tol=1e-8)
+        first = spdpeg.solve(problem, tol=1e-13)
         again = spdpeg.solve(problem, tol=1e-6, x0=first.x, dual0=first.dual)
         assert again.status is Status.TOLERANCE
         assert (again.iterations, again.passes) == (0, 1.0)

@@ -68,7 +68,7 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
     if exact is not None:
         method, why = exact
         return [
-            _chosen(method, why, Ended(method)),
+            _chosen(method, why, Ended(method, tol)),
             _chosen(_first_order(problem), f"{method.about.name} ended before the tolerance was met"),
         ]
     if not math.isfinite(problem.loss.curvature):
@@ -122,12 +122,13 @@ def _first_order(problem: Problem) -> Solver:
 
 @dataclass(frozen=True)
 class Ended:
-    """Leave a method that cannot go on."""
+    """Leave a method that cannot go on and has not come to its aim."""
 
     method: Periodic
+    tol: float | None
 
     def __call__(self, problem: Problem, state: State, gap: float) -> bool:
-        return self.method.ended(state) is Status.EXHAUSTED
+        return self.method.ended(state) is Status.EXHAUSTED and not gap <= (self.tol or _AIM)
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,10 @@ def run(
             # A certificate may have handed over to the next stage, so the method is asked for here, not before.
             method, rows_per_step = course.method, course.feed.rows_per_step
             status = method.ended(state) if isinstance(method, Periodic) else None
+            if status is Status.EXHAUSTED and course.wants_certificates:
+                status = recorder.check(state, callback) or (status if course.method is method else None)
+                if status is None:
+                    continue  # with the next stage
             if status is not None:
                 break
             with clock.running():

@@ -22,6 +22,12 @@ MOST_COORDINATES = 3000
 _VANISHES = 1e-9
 """Part of the objective at the start that is left where the loss has no minimum."""
 
+_FALLS = (0.5, 5.0)
+"""By what part of the new objective the model fell, in steps along a tail that decays exponentially: e / 2, about."""
+
+_NO_PENALTY = 1e-3
+"""Part of an objective that is as good as none of it."""
+
 _PROMISING = 1e-2
 """Relative decrease of the model above which a step cannot have come to the solution."""
 
@@ -87,6 +93,8 @@ class ProxNewton(Periodic, Watcher):
         if not math.isnan(state.numbers["loss"]):
             return 0
         self._take(problem, state, self._steps(problem).start(state.vectors["x"].copy()))
+        if np.any(state.vectors["x"]):
+            state.numbers["drop"] = 0.0  # a start of one's own may be the solution
         return problem.block.labels.size
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
@@ -122,12 +130,15 @@ class ProxNewton(Periodic, Watcher):
         return state.numbers["drop"] <= max(math.sqrt(tol), _PROMISING) or state.numbers["exhausted"] > 0.0
 
     def ended(self, state: State) -> Status | None:
-        if state.numbers["infeasible"] > 0.0:
+        numbers = state.numbers
+        if numbers["infeasible"] > 0.0:
             return Status.INFEASIBLE
-        if state.numbers["exhausted"] > 0.0:
-            vanishes = state.numbers["value"] <= _VANISHES * state.numbers["start"]
-            return Status.NO_MINIMUM if vanishes else Status.EXHAUSTED
-        return None
+        if numbers["value"] <= _VANISHES * numbers["start"]:
+            falls = _FALLS[0] <= numbers["drop"] <= _FALLS[1]
+            falls = falls and numbers["value"] - numbers["loss"] <= _NO_PENALTY * numbers["value"]
+            if falls or numbers["exhausted"] > 0.0:
+                return Status.NO_MINIMUM
+        return Status.EXHAUSTED if numbers["exhausted"] > 0.0 else None
 
     _kept: tuple[Problem, PenaltyForm, Newton] | None = None
     _reached: tuple[np.ndarray, Iterate] | None = None
