@@ -68,7 +68,7 @@ class TestEqualsAColumnOfOnes:
     @pytest.mark.parametrize("solver", REGISTRY)
     def test_step_by_step(self, solver: str, sparse: bool) -> None:
         instance = graph_instance(penalties.L1(0.01))
-        if solver == "lp":
+        if solver in ("lp", "interior-point"):
             instance = instance.with_(loss=losses.Hinge())
         column = np.hstack([instance.X, np.ones((N, 1))])
         weight = penalties.L1(np.append(np.full(D, 0.01), 0.0))
@@ -113,7 +113,7 @@ class TestEqualsAColumnOfOnes:
             instance.problem(X=column, r1=penalties.L1(np.append(np.full(D, 0.01), 0.0))),
         )
         result = spdpeg.solve(beside, tol=1e-6)
-        one, other = (problem.certificate(result.x, result.dual) for problem in (beside, within))
+        one, other = (problem.certificate(result.x, result.dual, result.slopes) for problem in (beside, within))
         assert one.rel_gap <= 1e-6
         assert (one.primal, one.dual) == pytest.approx((other.primal, other.dual), rel=1e-9)
 
@@ -228,7 +228,7 @@ class TestData:
         assert problem.bias == pytest.approx(np.sqrt(first.mean()), rel=1e-12)
 
 
-@pytest.mark.parametrize("solver", ["vr-spdpeg", "prox-newton"])
+@pytest.mark.parametrize("solver", ["vr-spdpeg", "sampled-newton", "prox-newton"])
 def test_shifting_the_labels_shifts_the_intercept(solver: str) -> None:
     instance = catalogue.instance("Squared", "L2Squared", "L1", "FirstDifference")
     (x, b), (shifted, c) = (

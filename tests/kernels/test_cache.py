@@ -80,7 +80,10 @@ def test_the_second_process_compiles_nothing(filled: tuple[Path, Any]) -> None:
 def test_nor_do_the_methods_that_the_planner_takes(filled: tuple[Path, Any], tmp_path: Path) -> None:
     solves = "".join(
         f"{' ' * 8}result = spdpeg.solve(problem, {solver}, tol=1e-9)\n"
-        for solver in ("'vr-spdpeg', scheme='condat-vu'", "'vr-spdpeg', scheme='chain-prox'", "'prox-newton'")
+        for solver in (
+            *("'vr-spdpeg', scheme='condat-vu'", "'vr-spdpeg', scheme='chain-prox'"),
+            *("'sampled-newton'", "'prox-newton'", "'working-set'"),
+        )
     )
     script = re.sub(r" *result = .*\n", solves, SOLVE)
     environment = {"NUMBA_CACHE_DIR": str(copy_of(filled, tmp_path))}

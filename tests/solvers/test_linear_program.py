@@ -31,8 +31,7 @@ def test_reaches_the_optimum_of_a_conic_solver(loss: str, r1: str, shape: str, w
     if intercept:
         instance = instance.beside_intercept(problem.bias)
     optimal = instance.objective(conic.solve(instance).x)
-    result = spdpeg.solve(problem)
-    assert result.stages[0].method == "lp"
+    result = spdpeg.solve(problem, "lp")
     assert instance.objective(result.x) == pytest.approx(optimal, rel=1e-7, abs=1e-9)
     assert result.certificate is not None
     assert result.certificate.met is not None
@@ -92,7 +91,7 @@ def test_refuses_what_is_not_linear() -> None:
     ridge = catalogue.instance(r1="L2Squared").with_(loss=losses.Hinge()).problem()
     with pytest.raises(UnsupportedError, match="L2Squared"):
         spdpeg.solve(ridge, "lp")
-    assert spdpeg.solve(ridge, max_passes=2).stages[0].method == "spdhg-cers"
+    assert spdpeg.solve(ridge, max_passes=2).stages[0].method == "interior-point"
 
 
 def test_slopes_of_another_length_are_refused() -> None:

@@ -29,7 +29,7 @@ class InteriorPoint(Periodic):
         summary="the whole problem as one conic program, for losses made of lines; deterministic, for few coordinates",
         update="x+ = the solution",
         cost="one step; some 30 times the curvature of all rows and a factorisation of a d x d matrix",
-        memory="2 d^2 + 12 N + 12 l, and the rows once more",
+        memory="N + d + l; 2 d^2 + 11 N + 11 l more for the step, and the rows once more",
         rate="ends after one step",
         needs="loss made of lines; r1 and r2 with a conic form; finite sum; d at most 3000",
         assumptions="a point strictly inside all constraints",

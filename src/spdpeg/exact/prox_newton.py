@@ -1,4 +1,7 @@
-"""The proximal Newton method with the exact model, as a solver."""
+"""The proximal Newton method whose quadratic model, penalties included, is solved exactly by interior points.
+
+Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functions, SIAM Journal on Optimization, 2014.
+"""
 
 import math
 
@@ -44,7 +47,7 @@ class ProxNewton(Periodic, Watcher):
         summary="proximal Newton with the exact model, solved by interior points; deterministic, for few coordinates",
         update="x+ = x + step (m - x), m the minimiser of the quadratic model of l at x, plus r1 + r2(F .)",
         cost="1 pass with curvature, some 15 factorisations of a d x d matrix",
-        memory="2 d^2 + 5 N + 4 d + l",
+        memory="2 N + 3 d + l; 2 d^2 + 3 N + d more for a step",
         rate="quadratic; the duality gap is of fourth order in the step",
         needs="smooth loss; r1 and r2 with a conic form; finite sum; d at most 3000",
         assumptions="phi'' Lipschitz, the model strictly convex at the solution; near it",

@@ -52,7 +52,7 @@ class WorkingSet(Periodic, Watcher):
         summary="Newton's method on a working set of pieces; deterministic, for many coordinates of which few matter",
         update="x+ = argmin of the problem over x that are constant on pieces, which a proximal step has chosen",
         cost="2 passes; Newton steps on N x k collapsed columns, k the number of pieces",
-        memory="N k + k^2 + 5 N + 6 d + l",
+        memory="N + 2 d + l; N k + k^2 + 4 N + 4 d more for a step",
         rate="ends after finitely many steps if the small problems are solved exactly",
         needs="smooth loss; r1 and r2 of l1 type, ridge or zero; finite sum",
         assumptions="the small problems solved exactly, the loss strictly convex among the pieces",
