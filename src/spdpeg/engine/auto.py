@@ -94,7 +94,7 @@ def _exact(problem: Problem) -> tuple[Periodic, str] | None:
         if problem.loss.lines(problem.block.labels) is not None and width <= _LARGE_MATRIX:
             return InteriorPoint(), "the loss is made of lines, so that the whole problem is one small conic program"
         return None
-    lines = Lines.of(form.form)
+    lines = form.lines
     if lines is None:
         if width <= _LARGE_MATRIX:
             return ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly"

@@ -32,6 +32,8 @@ def find(
 def _impossible(model: "Model") -> np.ndarray | None:
     """A constraint without entries, 0 <= t or 0 = t, that is wrong whatever w is."""
     form = model.form
+    if not form.bounded:
+        return None
     empty = np.flatnonzero(np.diff(form.K.indptr)[: form.n_lines] == 0)
     if not empty.size:
         return None

@@ -101,12 +101,12 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
     """Values of the pieces."""
     form, B = model.form, face.B
     k, lines = B.shape[1], form.n_lines
-    image = form.K @ solution.w - form.offset
+    image = form.image(solution.w)
     slopes = np.zeros(form.K.shape[0])
     slopes[:lines] = np.where(face.vanish[:lines], 0.0, np.where(image[:lines] > 0.0, form.up, -form.down))
     if not np.all(np.isfinite(slopes)):
         return None
-    pull = model.right() - form.K.T @ slopes
+    pull = model.right() - form.adjoint(slopes)
     lengths = np.maximum(np.asarray(B.sum(axis=0)).ravel(), 1.0)
     v = (B.T @ (solution.w - face.base)) / lengths
     if k == 0:
@@ -151,7 +151,7 @@ def _terms(model: Model, w: np.ndarray) -> np.ndarray:
     known = diagonal > 0.0
     usual = float(np.max(np.abs(model.right()[known]) / diagonal[known], initial=0.0))
     largest = max(float(np.max(np.abs(w), initial=0.0)), _SOME * usual)
-    return np.abs(model.form.K) @ np.full(w.size, largest) + np.abs(model.form.offset)
+    return model.form.image_sizes(np.full(w.size, largest))
 
 
 def _relative(values: np.ndarray, sizes: np.ndarray) -> float:
@@ -265,18 +265,17 @@ def _holds(model: Model, solution: ModelSolution, vanish: np.ndarray, w: np.ndar
     """Whether the signs are those assumed, and the objective has not risen."""
     form = model.form
     lines = form.n_lines
-    if not np.all(np.isfinite(w)):
+    if not np.isfinite(w).all():
         return False
-    image = form.K @ w - form.offset
-    size = np.abs(form.K) @ np.abs(w) + np.abs(form.offset)
-    if np.any(vanish & (np.abs(image) > _VANISHED * (size + _terms(model, w)))):
+    image, size = form.image(w), form.image_sizes(w)
+    if (vanish & (np.abs(image) > _VANISHED * (size + _terms(model, w)))).any():
         return False
     # What rounding leaves of vanishing rows would count as a rise of the objective.
     image[vanish] = 0.0
-    before = form.K @ solution.w - form.offset
-    if np.any((before * image < 0.0)[:lines] & (np.abs(image) > _SLACK * size)[:lines]):
+    before = form.image(solution.w)
+    if ((before * image < 0.0) & (np.abs(image) > _SLACK * size))[:lines].any():
         return False
-    if model.violation(w) > max(solution.violation, _VANISHED * float(np.max(size, initial=0.0))):
+    if form.bounded and model.violation(w) > max(solution.violation, _VANISHED * float(np.max(size, initial=0.0))):
         return False
     scale = abs(solution.value) + float(np.abs(model.right()) @ np.abs(w))
     return model.value(w, image) <= solution.value + _SLACK * scale

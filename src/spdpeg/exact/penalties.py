@@ -1,12 +1,15 @@
 """The penalties of a problem as one conic form, and the way back from its multipliers."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..penalties.conic import ConicForm
 from ..problem import Problem
+from .pieces import Lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,13 @@ class PenaltyForm:
 
     @classmethod
     def of(cls, problem: Problem) -> "PenaltyForm | None":
-        """That of a problem; None if one of its penalties has no such form."""
+        """That of a problem, made once; None if one of its penalties has no such form."""
+        if problem not in _forms:
+            _forms[problem] = cls._made(problem)
+        return _forms[problem]
+
+    @classmethod
+    def _made(cls, problem: Problem) -> "PenaltyForm | None":
         r1 = problem.regularizer.conic_form(problem.n_coordinates)
         r2 = problem.r2.conic_form(problem.F.n_outputs)
         if r1 is None or r2 is None:
@@ -39,11 +48,23 @@ class PenaltyForm:
         group_rows = r1.K.shape[0] - r1.n_lines
         return cls(r1 + r2.after(F), r2, F, r1.n_lines, group_rows, r1.width - r1.size)
 
+    @cached_property
+    def lines(self) -> Lines | None:
+        """The same as weighted absolute values and squares; None if it holds anything else."""
+        return Lines.of(self.form)
+
     def multiplier(self, w: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The subgradient of r2 at F x that w and the multipliers y of the form stand for."""
         inner, lines = self.inner, self.n_lines
         groups = self.form.n_lines + self.n_group_rows
         own = np.concatenate([y[lines : lines + inner.n_lines], y[groups : groups + inner.K.shape[0] - inner.n_lines]])
-        start = self.form.size + self.n_auxiliary
-        v = np.concatenate([self.F @ w[: self.form.size], w[start : start + inner.width - inner.size]])
-        return np.asarray(inner.quadratic @ v + inner.linear + inner.K.T @ own)[: inner.size]
+        out = inner.linear + inner.adjoint(own)
+        if inner.curved:
+            start = self.form.size + self.n_auxiliary
+            out += inner.curvature(
+                np.concatenate([self.F @ w[: self.form.size], w[start : start + inner.width - inner.size]])
+            )
+        return out[: inner.size]
+
+
+_forms: WeakKeyDictionary[Problem, PenaltyForm | None] = WeakKeyDictionary()

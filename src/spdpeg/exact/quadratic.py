@@ -9,6 +9,7 @@ auxiliary variables it does not see, singular, or 0.
 
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -62,7 +63,7 @@ class Model:
     def times(self, w: np.ndarray) -> np.ndarray:
         """(H + Q) w."""
         known = self.b.size
-        out = self.form.quadratic @ w
+        out = self.form.curvature(w)
         if isinstance(self.H, LowRank):
             out[:known] += self.H.diagonal * w[:known] + self.H.V.T @ (self.H.signs * (self.H.V @ w[:known]))
         else:
@@ -71,7 +72,7 @@ class Model:
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of H + Q."""
-        out = self.form.quadratic.diagonal()
+        out = self.form.quadratic.diagonal() if self.form.curved else np.zeros(self.width)
         known = slice(self.b.size)
         if isinstance(self.H, LowRank):
             out[known] += self.H.diagonal + self.H.signs @ np.square(self.H.V)
@@ -87,13 +88,15 @@ class Model:
 
     def value(self, w: np.ndarray, image: np.ndarray | None = None) -> float:
         """The objective, without what a missed constraint would add; `image` is K w - t if it is known better."""
-        image = self.form.K @ w - self.form.offset if image is None else image
+        image = self.form.image(w) if image is None else image
         return 0.5 * float(w @ self.times(w)) - float(self.right() @ w) + _penalty(self.form, image)
 
     def violation(self, w: np.ndarray) -> float:
         """By how much the worst constraint is missed."""
         form = self.form
-        image = form.K @ w - form.offset
+        if not form.bounded:
+            return 0.0
+        image = form.image(w)
         lines, balls = image[: form.n_lines], np.isinf(form.weight)
         over = [lines[np.isinf(form.up)], -lines[np.isinf(form.down)]]
         over.append(group_norms(image, form.starts)[balls] - form.radius[balls])
@@ -161,8 +164,17 @@ class _Kept(NamedTuple):
     y: np.ndarray
 
 
+_kept: WeakKeyDictionary[ConicForm, _Kept] = WeakKeyDictionary()
+
+
 def _kept_lines(form: ConicForm) -> _Kept:
-    """Leave out lines that are constant or of slope 0."""
+    """Leave out lines that are constant or of slope 0; found once for each form."""
+    if form not in _kept:
+        _kept[form] = _without_constants(form)
+    return _kept[form]
+
+
+def _without_constants(form: ConicForm) -> _Kept:
     K = form.K.copy()
     K.sum_duplicates()  # sorts the columns too
     counts = np.diff(K.indptr)
@@ -209,7 +221,7 @@ def _scaled_parts(model: Model, factor: np.ndarray) -> sparse.Parts:
 
 
 def _padded(model: Model) -> np.ndarray:
-    if isinstance(model.H, np.ndarray) and model.b.size == model.width and not model.form.quadratic.nnz:
+    if isinstance(model.H, np.ndarray) and model.b.size == model.width and not model.form.curved:
         return model.H
     H = model.form.quadratic.toarray()
     known = slice(model.b.size)
@@ -223,17 +235,17 @@ def _padded(model: Model) -> np.ndarray:
 def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, outcome: Any) -> ModelSolution:
     form, point = model.form, outcome.point
     w = scales.unscaled_w(point.w)
-    y = kept.y
+    y = kept.y.copy()
     y[kept.rows] = _within(kept.form, scales.unscaled_y(point.y))
     lines = form.n_lines
-    image = form.K @ w - form.offset
-    residual = model.times(w) - model.right() + form.K.T @ y
+    image, right = form.image(w), model.right()
+    residual = model.times(w) - right + form.adjoint(y)
     gap = _complementarity(form, image, y) + float(np.abs(residual) @ np.abs(w))
     active, zero = np.zeros(lines, dtype=bool), np.zeros(0, dtype=bool)
     own_active, zero = _vanishing(terms, point)
     active[kept.rows[kept.rows < lines]] = own_active
-    value = model.value(w)
-    size = abs(value) + float(np.abs(model.right()) @ np.abs(w)) + FLOOR * scales.width * scales.price
+    value = model.value(w, image)
+    size = abs(value) + float(np.abs(right) @ np.abs(w)) + FLOOR * scales.width * scales.price
     good = outcome.short <= _ENOUGH * outcome.size and gap <= _ENOUGH * size
     status: Status = "optimal" if good else "inaccurate"
     last = np.zeros(y.size)
@@ -250,8 +262,8 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
 def _within(form: ConicForm, y: np.ndarray) -> np.ndarray:
     """y cut off at its set, exactly."""
     lines = form.n_lines
-    y[:lines] = np.clip(y[:lines], -form.down, form.up)
-    for _ in range(4):  # dividing by the norm may round upwards
+    y[:lines] = np.minimum(np.maximum(y[:lines], -form.down), form.up)
+    for _ in range(4 if form.weight.size else 0):  # dividing by the norm may round upwards
         lengths = group_norms(y, form.starts)
         if not np.any(lengths > form.weight):
             break
@@ -269,6 +281,8 @@ def _vanishing(terms: Terms, point: Point) -> tuple[np.ndarray, np.ndarray]:
     room = np.minimum(np.where(terms.above > 0.0, point.u, np.inf), np.where(terms.below > 0.0, point.v, np.inf))
     pull = max(float(np.max(np.abs(point.y), initial=0.0)), _LEAST_Y)
     lines = (point.p + point.q) / size < room / np.where(both, np.maximum(width, 1e-300), pull)
+    if not terms.weight.size:
+        return lines, np.zeros(0, dtype=bool)
     balls = terms.balls > 0
     lengths, multipliers = group_norms(point.body, terms.starts), group_norms(point.y, terms.starts)
     norms = point.head / size < (terms.weight - multipliers) / np.where(balls, 1.0, terms.weight)
@@ -281,8 +295,10 @@ def _penalty(form: ConicForm, image: np.ndarray) -> float:
     lines = image[: form.n_lines]
     slopes = np.where(lines > 0.0, form.up, form.down)
     slopes = np.where(np.isinf(slopes), 0.0, slopes)
-    weights = np.where(np.isinf(form.weight), 0.0, form.weight)
-    return float(slopes @ np.abs(lines)) + float(weights @ group_norms(image, form.starts))
+    total = float(slopes @ np.abs(lines))
+    if form.weight.size:
+        total += float(np.where(np.isinf(form.weight), 0.0, form.weight) @ group_norms(image, form.starts))
+    return total
 
 
 def _complementarity(form: ConicForm, image: np.ndarray, y: np.ndarray) -> float:
@@ -291,6 +307,9 @@ def _complementarity(form: ConicForm, image: np.ndarray, y: np.ndarray) -> float
     ends = np.where(image[:lines] > 0.0, form.up, -form.down)
     finite = np.isfinite(ends)
     own = np.where(finite, (np.where(finite, ends, 0.0) - y[:lines]) * image[:lines], np.abs(y[:lines] * image[:lines]))
+    total = float(np.maximum(own, 0.0).sum())
+    if not form.weight.size:
+        return total
     product = image[lines:] * y[lines:]
     labels = np.repeat(np.arange(form.weight.size), np.diff(form.starts))
     products = np.bincount(labels, product, minlength=form.weight.size)
@@ -298,4 +317,4 @@ def _complementarity(form: ConicForm, image: np.ndarray, y: np.ndarray) -> float
     lengths = group_norms(image, form.starts)
     norms = np.where(balls, 0.0, form.weight) * lengths - products
     rims = form.radius * group_norms(y, form.starts) - products
-    return float(np.sum(np.maximum(own, 0.0)) + np.sum(np.abs(np.where(balls, rims, norms))))
+    return total + float(np.abs(np.where(balls, rims, norms)).sum())

@@ -12,21 +12,21 @@ _SHIFTS = (1e-14, 1e-10)
 
 def fits(model: Model) -> bool:
     """Whether the model is dense and made of lines alone."""
-    whole = model.b.size == model.width and not model.form.quadratic.nnz
+    whole = model.b.size == model.width and not model.form.curved
     return isinstance(model.H, np.ndarray) and whole and not model.form.weight.size
 
 
 def solve(model: Model, solution: ModelSolution) -> np.ndarray | None:
     """The minimiser on the face; None if a vanishing line does not fit, or two contradict each other."""
-    form, K = model.form, model.form.K
+    form = model.form
+    pointers, _, columns, values = form.entries
     parent, label, base = np.arange(model.width), np.full(model.width, -1), np.full(model.width, np.nan)
-    pointers, columns = K.indptr.astype(np.int64), K.indices.astype(np.int64)
-    count = _pieces(pointers, columns, K.data, form.offset, solution.active, parent, label, base)
+    count = _pieces(pointers, columns, values, form.offset, solution.active, parent, label, base)
     if count <= 0:
         return base if count == 0 else None
-    image = K @ solution.w - form.offset
+    image = form.image(solution.w)
     slopes = np.where(solution.active, 0.0, np.where(image > 0.0, form.up, -form.down))
-    pull = model.right() - K.T @ slopes
+    pull = model.right() - form.adjoint(slopes)
     if base.any():
         pull -= model.H @ base
     matrix, right = np.zeros((count, count)), np.zeros(count)

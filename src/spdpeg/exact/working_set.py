@@ -26,7 +26,6 @@ from ..sums import LocalSums, Sweep
 from .identify import Identified, Identifier
 from .newton import Newton
 from .penalties import PenaltyForm
-from .pieces import Lines
 
 _FIRST_PIECES = 200
 _GROWTH = 2.0
@@ -64,7 +63,7 @@ class WorkingSet(Periodic, Watcher):
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)
         form = PenaltyForm.of(problem)
-        if form is None or Lines.of(form.form) is None:
+        if form is None or form.lines is None:
             raise UnsupportedError(
                 f"working-set takes weighted absolute values of x and F x, and ridge; here r1={problem.r1!r}, "
                 f'r2={problem.r2!r}. Use "prox-newton" or "vr-spdpeg".'
@@ -180,11 +179,10 @@ class _Parts:
     def __init__(self, problem: Problem) -> None:
         form = PenaltyForm.of(problem)
         assert form is not None
-        lines = Lines.of(form.form)
-        assert lines is not None
-        self.form, self.lines = form, lines
+        assert form.lines is not None
+        self.form, self.lines = form, form.lines
         self.sums = LocalSums(problem.block, problem.loss)
-        self.identify = Identifier(lines, _chain(problem))
+        self.identify = Identifier(self.lines, _chain(problem))
 
     def dual(self, problem: Problem, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:
         """Multiplier of r2 at F x."""

@@ -331,12 +331,14 @@ class Kernel:
 def _kinds(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """What decides on the compiled version: types, and for arrays also layout and whether they may be written."""
     return tuple(
-        (arg.dtype, arg.ndim, arg.flags.num & _LAYOUT)
-        if isinstance(arg, np.ndarray)
-        else (type(arg), *_kinds(arg))
-        if isinstance(arg, tuple)
-        else type(arg)
-        for arg in args
+        [
+            (arg.dtype, arg.ndim, arg.flags.num & _LAYOUT)
+            if type(arg) is np.ndarray or isinstance(arg, np.ndarray)  # records hold dozens: the test is for speed
+            else (type(arg), *_kinds(arg))
+            if isinstance(arg, tuple)
+            else type(arg)
+            for arg in args
+        ]
     )
 
 

@@ -12,13 +12,24 @@ multiplied (`scaled`) and taken after a matrix (`after`).
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 _LONG = 32
 """Entries of a row of F beyond which a square of it gets a variable of its own: its product with itself is dense."""
+
+
+class Entries(NamedTuple):
+    """Those of K, row by row."""
+
+    pointers: np.ndarray
+    """Where the rows start."""
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +77,49 @@ class ConicForm:
         """Number of broken lines."""
         return self.up.size
 
+    @cached_property
+    def entries(self) -> Entries:
+        """Of K, for products that take a few calls where those of scipy take dozens.
+
+        They are copies, as scipy sorts the entries of a matrix whenever it needs to.
+        """
+        pointers = self.K.indptr.astype(np.int64)
+        rows = np.repeat(np.arange(pointers.size - 1), np.diff(pointers))
+        columns, values = self.K.indices[: rows.size].astype(np.int64), self.K.data[: rows.size].copy()
+        return Entries(pointers, rows, columns, values)
+
+    @cached_property
+    def curved(self) -> bool:
+        """Whether Q has entries."""
+        return bool(self.quadratic.nnz)
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether it holds a constraint."""
+        return bool(np.isinf(self.up).any() or np.isinf(self.down).any() or np.isinf(self.weight).any())
+
+    def image(self, w: np.ndarray) -> np.ndarray:
+        """K w - t."""
+        _, rows, columns, values = self.entries
+        return np.bincount(rows, values * w[columns], self.offset.size) - self.offset
+
+    def image_sizes(self, w: np.ndarray) -> np.ndarray:
+        """|K| |w| + |t|: of what size the terms of the image are."""
+        _, rows, columns, values = self.entries
+        return np.bincount(rows, np.abs(values * w[columns]), self.offset.size) + np.abs(self.offset)
+
+    def adjoint(self, y: np.ndarray) -> np.ndarray:
+        """K^T y."""
+        _, rows, columns, values = self.entries
+        return np.bincount(columns, values * y[rows], self.width)
+
+    def curvature(self, w: np.ndarray) -> np.ndarray:
+        """Q w."""
+        return self.quadratic @ w if self.curved else np.zeros(self.width)
+
     def value(self, w: np.ndarray, slack: float = 0.0) -> float:
         """The value at w = (v, s); infinite where a constraint is missed by more than `slack`."""
-        image = self.K @ w - self.offset
+        image = self.image(w)
         lines = image[: self.n_lines]
         lengths = group_norms(image, self.starts)
         balls = np.isinf(self.weight)
@@ -77,7 +128,7 @@ class ConicForm:
             return np.inf
         slopes = np.where(lines > 0.0, self.up, self.down)
         finite = np.isfinite(slopes)
-        total = 0.5 * w @ (self.quadratic @ w) + self.linear @ w + slopes[finite] @ np.abs(lines[finite])
+        total = 0.5 * w @ self.curvature(w) + self.linear @ w + slopes[finite] @ np.abs(lines[finite])
         return float(total + self.weight[~balls] @ lengths[~balls])
 
     def scaled(self, factor: float) -> "ConicForm":
@@ -132,6 +183,8 @@ class ConicForm:
 
 def group_norms(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """The Euclidean norm of each stretch values[starts[g]:starts[g + 1]]."""
+    if starts.size == 1:
+        return np.zeros(0)
     own = values[starts[0] :]
     labels = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     scale = float(np.max(np.abs(own), initial=0.0))
