@@ -5,14 +5,15 @@ by one number for each connected piece. The penalties of such points are again w
 added up; `Lines.collapsed` makes them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
-from ..penalties.conic import ConicForm, broken_lines, squares
+from ..kernels.unions import number_parts
+from ..penalties.conic import ConicForm, squares
 
 _OPPOSITE = 1e-12
 """Relative difference of sizes up to which two entries of a row are opposite."""
@@ -78,7 +79,7 @@ class Lines:
     @classmethod
     def made(cls, K: sp.csr_array, cost: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> "Lines":
         """From rows of any length: rows of one entry become weights, parallel pairs become one."""
-        K = sp.csr_array(K)
+        K = sp.csr_array(K, copy=True)
         K.sum_duplicates()
         K.eliminate_zeros()
         lengths = np.diff(K.indptr)
@@ -97,9 +98,17 @@ class Lines:
         """As interior points take them."""
         d = self.weight.size
         own = np.flatnonzero(self.weight)
-        units = sp.csr_array((np.ones(own.size), (np.arange(own.size), own)), shape=(own.size, d))
         cost = np.concatenate([self.weight[own], self.cost])
-        return broken_lines(sp.vstack([units, self.K], format="csr"), 0.0, cost, cost) + squares(self.ridge, d)
+        pointers = np.concatenate([np.arange(own.size), own.size + self.K.indptr])
+        columns, values = np.concatenate([own, self.K.indices]), np.concatenate([np.ones(own.size), self.K.data])
+        return replace(
+            squares(self.ridge, d),
+            K=sp.csr_array((values, columns, pointers), shape=(cost.size, d)),
+            offset=np.zeros(cost.size),
+            up=cost,
+            down=cost,
+            starts=np.array([cost.size]),
+        )
 
     def value(self, x: np.ndarray) -> float:
         """The penalties at x."""
@@ -141,29 +150,49 @@ class Lines:
 
     def pieces(self, zero: np.ndarray, fused: np.ndarray) -> Pieces:
         """Pieces of the points with x_j = 0 for `zero` and K_e x = 0 for `fused` rows that are pairs."""
-        d = zero.size
-        rows = np.flatnonzero(fused & self.pairs)
-        first = self.K.indptr[rows]
-        nothing = np.flatnonzero(zero)
-        i = np.concatenate([self.K.indices[first], nothing])
-        j = np.concatenate([self.K.indices[first + 1], np.full(nothing.size, d)])
-        links = sp.csr_array((np.ones(i.size), (i, j)), shape=(d + 1, d + 1))
-        count, part = connected_components(links, directed=False)
-        number = np.arange(count)
-        number[part[d]] = -1
-        number[part[d] + 1 :] -= 1
-        return Pieces(number[part[:d]], count - 1)
+        first, second = self._ends
+        joined = fused[self.pairs]
+        labels = np.zeros(zero.size, dtype=np.int64)
+        count = number_parts(first[joined], second[joined], zero, np.arange(zero.size), labels)
+        return Pieces(labels, int(count))
+
+    @cached_property
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The two coordinates of each pair."""
+        at = self.K.indptr[:-1][self.pairs]
+        return self.K.indices[at].astype(np.int64), self.K.indices[at + 1].astype(np.int64)
 
     def collapsed(self, pieces: Pieces) -> "Lines":
         """The same penalties as functions of one number for each piece."""
         inside = np.flatnonzero(pieces.labels >= 0)
         labels = pieces.labels[inside]
+        weight = np.bincount(labels, self.weight[inside], minlength=pieces.number)
+        ridge = np.bincount(labels, self.ridge[inside], minlength=pieces.number)
+        if self.pairs.all():
+            return self._collapsed_pairs(pieces, weight, ridge)
         B = sp.csr_array((np.ones(inside.size), (inside, labels)), shape=(pieces.labels.size, pieces.number))
         K = sp.csr_array(self.K @ B)
         K.data[np.abs(K.data) <= _OPPOSITE * float(np.max(np.abs(K.data), initial=0.0))] = 0.0
-        weight = np.bincount(labels, self.weight[inside], minlength=pieces.number)
-        ridge = np.bincount(labels, self.ridge[inside], minlength=pieces.number)
         return Lines.made(K, self.cost, weight, ridge)
+
+    def _collapsed_pairs(self, pieces: Pieces, weight: np.ndarray, ridge: np.ndarray) -> "Lines":
+        """Where all rows are pairs: within a piece they vanish, beside zeros they are weights."""
+        first, second = (pieces.labels[ends] for ends in self._ends)
+        for own, other in ((first, second), (second, first)):
+            alone = (own >= 0) & (other < 0)
+            weight += np.bincount(own[alone], self.cost[alone], minlength=pieces.number)
+        parted = (first != second) & (first >= 0) & (second >= 0)
+        K, cost = _pair_rows(first[parted], second[parted], self.cost[parted], pieces.number)
+        return Lines(weight, ridge, K, cost, np.ones(cost.size, dtype=bool))
+
+
+def _pair_rows(first: np.ndarray, second: np.ndarray, cost: np.ndarray, width: int) -> tuple[sp.csr_array, np.ndarray]:
+    """One row for all pairs between the same two coordinates: the larger one minus the smaller one."""
+    keys, inverse = np.unique(np.minimum(first, second) * width + np.maximum(first, second), return_inverse=True)
+    columns = np.column_stack([keys // width, keys % width]).ravel()
+    pointers = 2 * np.arange(keys.size + 1)
+    K = sp.csr_array((np.tile([-1.0, 1.0], keys.size), columns, pointers), shape=(keys.size, width))
+    return K, np.bincount(inverse, cost, minlength=keys.size)
 
 
 def _joined(K: sp.csr_array, cost: np.ndarray, pairs: np.ndarray) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
@@ -171,14 +200,10 @@ def _joined(K: sp.csr_array, cost: np.ndarray, pairs: np.ndarray) -> tuple[sp.cs
     rows, others = np.flatnonzero(pairs), np.flatnonzero(~pairs)
     if rows.size == 0:
         return K, cost, pairs
-    d = K.shape[1]
-    first = K.indptr[rows]
-    ends = np.sort(np.column_stack([K.indices[first], K.indices[first + 1]]).astype(np.int64), axis=1)
-    keys, inverse = np.unique(ends[:, 0] * d + ends[:, 1], return_inverse=True)
-    total = np.bincount(inverse, cost[rows] * np.abs(K.data[first]))
-    columns = np.column_stack([keys // d, keys % d]).ravel()
-    ones = np.tile([-1.0, 1.0], keys.size)
-    joined = sp.csr_array((ones, columns, 2 * np.arange(keys.size + 1)), shape=(keys.size, d))
-    kept = np.zeros(keys.size + others.size, dtype=bool)
-    kept[: keys.size] = True
+    at = K.indptr[rows]
+    ends = K.indices[at].astype(np.int64), K.indices[at + 1].astype(np.int64)
+    joined, total = _pair_rows(*ends, cost[rows] * np.abs(K.data[at]), K.shape[1])
+    if others.size == 0:
+        return joined, total, np.ones(total.size, dtype=bool)
+    kept = np.arange(total.size + others.size) < total.size
     return sp.csr_array(sp.vstack([joined, K[others]], format="csr")), np.concatenate([total, cost[others]]), kept

@@ -175,8 +175,10 @@ def _kept_lines(form: ConicForm) -> _Kept:
 
 
 def _without_constants(form: ConicForm) -> _Kept:
-    K = form.K.copy()
-    K.sum_duplicates()  # sorts the columns too
+    K = form.K
+    if not K.has_canonical_format:
+        K = K.copy()
+        K.sum_duplicates()  # sorts the columns too
     counts = np.diff(K.indptr)
     lines = form.n_lines
     used = np.ones(K.shape[0], dtype=bool)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..kernels.jit import kernel, shared
+from ..kernels.jit import kernel
+from ..kernels.unions import root
 from .linear_algebra import NotPositive, dense_solver
 from .quadratic import Model, ModelSolution
 
@@ -48,14 +49,6 @@ def solve(model: Model, solution: ModelSolution) -> np.ndarray | None:
     return None
 
 
-@shared
-def _root(parent: np.ndarray, j: int) -> int:
-    while parent[j] != j:
-        parent[j] = parent[parent[j]]
-        j = parent[j]
-    return j
-
-
 @kernel
 def _pieces(
     pointers: np.ndarray,
@@ -75,10 +68,10 @@ def _pieces(
         first, last = pointers[e], pointers[e + 1]
         if not active[e]:
             continue
-        one = _root(parent, columns[first])
+        one = root(parent, columns[first])
         value = offset[e] / values[first]
         if last - first == 2 and offset[e] == 0.0 and values[first] == -values[first + 1]:
-            other = _root(parent, columns[first + 1])
+            other = root(parent, columns[first + 1])
             parent[other] = one
             value = base[other]
         elif last - first != 1:
@@ -93,9 +86,9 @@ def _pieces(
             label[j] = count
             count += 1
     for j in range(parent.size):
-        root = _root(parent, j)
-        label[j] = label[root]
-        base[j] = base[root]
+        own = root(parent, j)
+        label[j] = label[own]
+        base[j] = base[own]
     for j in range(parent.size):
         if label[j] >= 0:
             base[j] = 0.0
