@@ -1,5 +1,6 @@
 """The outer loop: budgets, records, callbacks, stopping, interruption and the guard against divergence."""
 
+import importlib
 import json
 import signal
 import subprocess
@@ -79,8 +80,9 @@ class TestBudgets:
             assert result.status is Status.MAX_PASSES
             assert 4 <= result.passes <= 5
 
-    def test_a_tolerance_alone(self, problem: spdpeg.Problem) -> None:
-        """A thousand passes at most, also for a method that does not converge."""
+    def test_a_tolerance_alone(self, problem: spdpeg.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A thousand passes, also for a method that does not converge; some seconds, where those are more."""
+        monkeypatch.setattr(importlib.import_module("spdpeg.engine.solve"), "_LEAST_SECONDS", 0.0)
         result = spdpeg.solve(problem, "spdpeg", tol=1e-14)
         assert result.status is Status.MAX_PASSES
         assert 998 <= result.passes <= 1000

@@ -1,5 +1,6 @@
 """States: k + k passes are 2k passes, on disk or not, and what does not fit is refused."""
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -104,7 +105,7 @@ def test_save_replaces_a_file_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     state.save(path)
 
     def fail(*args: Any, **kwargs: Any) -> None:
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, "disk full")
 
     monkeypatch.setattr(np, "savez", fail)
     with pytest.raises(OSError, match="disk full"):
