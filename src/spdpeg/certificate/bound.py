@@ -120,22 +120,20 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
     if norm is not None and not (y.size and np.any(norm.free(x.size))):
         return max(_value(problem, slopes, -slopes.gradient, norm, None, x), slopes.loss_part(0.0))
     r1, adjoint = problem.regularizer, problem.F.adjoint
-    best = max(
-        _value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x),
-        _least_terms(problem, slopes),
-    )
+    least = _least_terms(problem, slopes)
+    best = max(_value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x), least)
     if r1.homogeneous and not r1.indicator and y.size:
         polished = y.copy()
         _polish(problem, polished, slopes.gradient)
         best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(polished)), r1, polished, x))
-    if best <= _least_terms(problem, slopes) and y.size:
+    if best <= least and y.size:
         corrected = _corrected(problem, slopes, y)
         if corrected is not None:
             best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(corrected)), r1, corrected, x))
         over = _over_diagonal(problem, y)
         if over is not None:
             best = max(best, _value(problem, over, -(over.gradient + adjoint(y)), r1, y, x))
-    if best <= _least_terms(problem, slopes):
+    if best <= least:
         moved = restored(problem, slopes, y)
         if moved is not None:
             best = max(best, _value(problem, moved, -(moved.gradient + adjoint(y)), r1, y, x))

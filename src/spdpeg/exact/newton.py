@@ -189,13 +189,14 @@ def _refined(model: Model, solution: ModelSolution) -> ModelSolution:
     if failed:
         return replace(solution, y=y)
     w = solution.w.copy()
-    best = residual = model.times(w) - model.right() + form.K.T @ y
+    right, pull = model.right(), form.adjoint(y)
+    best = residual = model.times(w) - right + pull
     for _ in range(_REFINEMENTS):
         move = scale * lapack.dpotrs(factor, scale * residual[:d], lower=1)[0]
         trial = w.copy()
         trial[:d] -= move
-        residual = model.times(trial) - model.right() + form.K.T @ y
-        if not np.max(np.abs(residual[:d])) < np.max(np.abs(best[:d])):
+        residual = model.times(trial) - right + pull
+        if not np.abs(residual[:d]).max() < np.abs(best[:d]).max():
             break
         w, best = trial, residual
     return replace(solution, w=w, y=y, residual=best)

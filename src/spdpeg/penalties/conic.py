@@ -166,6 +166,8 @@ class ConicForm:
             linear=every.T @ self.linear,
             K=sp.csr_array(self.K @ every),
         )
+        if not self.curved:
+            return moved
         if not own.size:
             return replace(moved, quadratic=sp.csr_array(every.T @ self.quadratic @ every))
         # z_own = F_own x, as variables at the end, and squares of z instead of F x.
@@ -299,19 +301,23 @@ def _combined(forms: Sequence[ConicForm], places: Sequence[np.ndarray], size: in
             entries = form.quadratic.tocoo()
             moved = (entries.data, (place[entries.row], place[entries.col]))
             quadratic = sp.csr_array(quadratic + sp.csr_array(moved, shape=(width, width)))
-    K = [
-        sp.csr_array((part.data, place[part.indices], part.indptr), shape=(part.shape[0], width))
-        for lines in (True, False)
-        for form, place in zip(forms, places, strict=True)
-        for part in [form.K[: form.n_lines] if lines else form.K[form.n_lines :]]
-    ]
+    stretches = [(form.K, place, 0, form.n_lines) for form, place in zip(forms, places, strict=True)]
+    stretches += [(form.K, place, form.n_lines, form.K.shape[0]) for form, place in zip(forms, places, strict=True)]
+    counts, columns, values = [np.zeros(1, dtype=np.int64)], [], []
+    for K, place, first, last in stretches:
+        own = slice(K.indptr[first], K.indptr[last])
+        counts.append(np.diff(K.indptr[first : last + 1]))
+        columns.append(place[K.indices[own]])
+        values.append(K.data[own])
+    pointers = np.cumsum(np.concatenate(counts))
+    rows = (np.concatenate(values), np.concatenate(columns), pointers)
     n_lines = sum(form.n_lines for form in forms)
     lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(np.diff(form.starts) for form in forms)])
     return ConicForm(
         size=size,
         quadratic=quadratic,
         linear=linear,
-        K=sp.csr_array(sp.vstack(K, format="csr")),
+        K=sp.csr_array(rows, shape=(pointers.size - 1, width)),
         offset=np.concatenate(
             [form.offset[: form.n_lines] for form in forms] + [form.offset[form.n_lines :] for form in forms]
         ),
