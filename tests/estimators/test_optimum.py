@@ -21,7 +21,7 @@ def test_no_estimator_is_left_out() -> None:
 @pytest.mark.parametrize("intercept", [True, False])
 def test_optimum(case: Case, intercept: bool) -> None:
     X, y = case.data()
-    model = clone(case.estimator).set_params(fit_intercept=intercept).fit(X, y)
+    model = clone(case.estimator).set_params(fit_intercept=intercept, tol=1e-11).fit(X, y)
     coef, c, objective = case.solve(X, y, intercept=intercept)
     assert model.objective_ == pytest.approx(objective, rel=1e-7)
     np.testing.assert_allclose(np.ravel(model.coef_), coef, atol=1e-5)
@@ -32,7 +32,7 @@ def test_optimum(case: Case, intercept: bool) -> None:
 def test_weighted_optimum(case: Case) -> None:
     X, y = case.data()
     weights = np.random.default_rng(1).uniform(0.1, 3.0, len(y))
-    model = clone(case.estimator).fit(X, y, sample_weight=weights)
+    model = clone(case.estimator).set_params(tol=1e-11).fit(X, y, sample_weight=weights)
     coef, c, objective = case.solve(X, y, weights)
     assert model.objective_ == pytest.approx(objective, rel=1e-7)
     np.testing.assert_allclose(np.append(model.coef_, model.intercept_), np.append(coef, c), atol=1e-5)
@@ -73,7 +73,7 @@ def test_ridge_logistic(intercept: bool) -> None:
     X, y = shifted()
     lam, labels = 0.02, y > y.mean() - 1.0
     model = estimators.GraphGuidedLogisticRegression(
-        lam1=lam, lam2=0.0, tol=1e-8, fit_intercept=intercept, random_state=0
+        lam1=lam, lam2=0.0, tol=1e-11, fit_intercept=intercept, random_state=0
     )
     newton = LogisticRegression(
         C=1.0 / (lam * len(y)), solver="newton-cholesky", tol=1e-12, max_iter=1000, fit_intercept=intercept
