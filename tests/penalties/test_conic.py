@@ -54,7 +54,15 @@ def points(case: Case) -> list[np.ndarray]:
 
 def test_all_but_the_nuclear_norm_have_a_form() -> None:
     assert {type(case.penalty) for case in CASES} - {type(case.penalty) for case in WITH_FORM} == {pen.Nuclear}
-    assert pen.SeparableSum([pen.L1(), pen.Nuclear(1.0, (1, 2))], [4, 2]).conic_form(SIZE) is None
+    assert pen.SeparableSum([pen.L1(), pen.Nuclear(1.0, (2, 2))], [4, 4]).conic_form(8) is None
+
+
+def test_the_nuclear_norm_of_one_row_is_a_euclidean_norm() -> None:
+    for shape in ((1, 3), (3, 1)):
+        form = pen.Nuclear(0.7, shape).conic_form(3)
+        assert form is not None
+        point = np.array([3.0, -4.0, 12.0])
+        assert form.value(point) == pytest.approx(pen.Nuclear(0.7, shape).value(point), rel=1e-14)
 
 
 @every_form
