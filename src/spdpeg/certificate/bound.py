@@ -78,6 +78,8 @@ def certify(
         smooth = math.isfinite(problem.loss.curvature)
         if slopes is not None:
             lower = max(lower, bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
+            if tol is not None and primal - lower > tol * abs(primal) and _one_norm(problem) is None:
+                lower = max(lower, _restored_bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
         enough = tol is not None and primal - lower <= 0.5 * tol * abs(primal)
         if not enough and (smooth or slopes is None):
             accuracy = _EXACT if tol is None else _LEVEL * math.sqrt(tol)
@@ -117,7 +119,7 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
     `x` is a point near the solution, for what sticks out by rounding.
     """
     norm = _one_norm(problem)
-    if norm is not None and not (y.size and np.any(norm.free(x.size))):
+    if norm is not None and not np.any(norm.free(x.size)[: x.size - (problem.bias != 0.0)]):
         return max(_value(problem, slopes, -slopes.gradient, norm, None, x), slopes.loss_part(0.0))
     r1, adjoint = problem.regularizer, problem.F.adjoint
     least = _least_terms(problem, slopes)
@@ -134,10 +136,16 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
         if over is not None:
             best = max(best, _value(problem, over, -(over.gradient + adjoint(y)), r1, y, x))
     if best <= least:
-        moved = restored(problem, slopes, y)
-        if moved is not None:
-            best = max(best, _value(problem, moved, -(moved.gradient + adjoint(y)), r1, y, x))
+        best = max(best, _restored_bound(problem, slopes, y, x))
     return best
+
+
+def _restored_bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
+    """The bound after the slopes were moved to where nothing sticks out, if they could be."""
+    moved = restored(problem, slopes, y)
+    if moved is None:
+        return -math.inf
+    return _value(problem, moved, -(moved.gradient + problem.F.adjoint(y)), problem.regularizer, y, x)
 
 
 def _least_terms(problem: ProblemView, slopes: Slopes) -> float:

@@ -31,8 +31,9 @@ _FALLS = (0.5, 5.0)
 _NO_PENALTY = 1e-3
 """Part of an objective that is as good as none of it."""
 
-_PROMISING = 1e-2
-"""Relative decrease of the model above which a step cannot have come to the solution."""
+_PROMISING = 0.03
+"""Times the root of the tolerance: the relative decrease of the model from which on a step may be the last. What is left
+after a step is of the order of its square, so that the coefficients have about half the digits of the tolerance more."""
 
 
 class ProxNewton(Periodic, Watcher):
@@ -130,7 +131,7 @@ class ProxNewton(Periodic, Watcher):
         return Evaluation(state.numbers["loss"], state.vectors["margins"], state.vectors["gradient"], None)
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
-        return state.numbers["drop"] <= max(math.sqrt(tol), _PROMISING) or state.numbers["exhausted"] > 0.0
+        return state.numbers["drop"] <= _PROMISING * math.sqrt(tol) or state.numbers["exhausted"] > 0.0
 
     def ended(self, state: State) -> Status | None:
         numbers = state.numbers
