@@ -32,8 +32,8 @@ _NO_PENALTY = 1e-3
 """Part of an objective that is as good as none of it."""
 
 _PROMISING = 0.03
-"""Times the root of the tolerance: the relative decrease of the model from which on a step may be the last. What is left
-after a step is of the order of its square, so that the coefficients have about half the digits of the tolerance more."""
+"""Times the root of the tolerance: the relative decrease of the model from which on a step may be the last. What it
+leaves is of the order of its square, so that the coefficients have more digits than the tolerance alone would give."""
 
 
 class ProxNewton(Periodic, Watcher):
