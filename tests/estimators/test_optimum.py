@@ -17,11 +17,17 @@ def test_no_estimator_is_left_out() -> None:
     assert sorted(case.name for case in CASES) == sorted(name for name in estimators.__all__ if not name.endswith("CV"))
 
 
+def precise(case: Case) -> Any:
+    """The estimator; its coefficients are known to the root of the gap, which a flat loss needs smaller."""
+    model = clone(case.estimator)
+    return model.set_params(tol=1e-11) if "Logistic" in type(model).__name__ else model
+
+
 @every_case
 @pytest.mark.parametrize("intercept", [True, False])
 def test_optimum(case: Case, intercept: bool) -> None:
     X, y = case.data()
-    model = clone(case.estimator).set_params(fit_intercept=intercept, tol=1e-11).fit(X, y)
+    model = precise(case).set_params(fit_intercept=intercept).fit(X, y)
     coef, c, objective = case.solve(X, y, intercept=intercept)
     assert model.objective_ == pytest.approx(objective, rel=1e-7)
     np.testing.assert_allclose(np.ravel(model.coef_), coef, atol=1e-5)
@@ -32,7 +38,7 @@ def test_optimum(case: Case, intercept: bool) -> None:
 def test_weighted_optimum(case: Case) -> None:
     X, y = case.data()
     weights = np.random.default_rng(1).uniform(0.1, 3.0, len(y))
-    model = clone(case.estimator).set_params(tol=1e-11).fit(X, y, sample_weight=weights)
+    model = precise(case).fit(X, y, sample_weight=weights)
     coef, c, objective = case.solve(X, y, weights)
     assert model.objective_ == pytest.approx(objective, rel=1e-7)
     np.testing.assert_allclose(np.append(model.coef_, model.intercept_), np.append(coef, c), atol=1e-5)
