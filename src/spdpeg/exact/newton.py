@@ -43,6 +43,9 @@ _SHIFT = 1e-13
 _REFINEMENTS = 3
 """Added to the unit diagonal of a curvature that may be singular, and the corrections that undo it."""
 
+_FARTHEST = 1e-6
+"""Part of w that such a correction may move it by."""
+
 _CRAWL = 1e-9
 _MOST_CRAWLED = 6
 """Relative gain of a step that is hardly one, and how many of those in a row end a run."""
@@ -140,9 +143,9 @@ class Newton:
         H = sweep.curvature
         assert H is not None
         model = Model(H, H @ x - sweep.gradient, self.form)
-        solution = _refined(model, minimize(model))
+        solution = minimize(model)
         face = to_face(model, solution)
-        return solution, (solution.w if face is None else face)[: x.size].copy()
+        return _refined(model, solution), (solution.w if face is None else face)[: x.size].copy()
 
     def _search(self, at: Iterate, whole: Iterate, move: np.ndarray, slope: float) -> Iterate:
         """A shorter step along known margins, and one read at its end."""
@@ -177,7 +180,7 @@ class Newton:
 
 
 def _refined(model: Model, solution: ModelSolution) -> ModelSolution:
-    """The same without noise: multipliers that are 0 up to rounding are 0, and w takes up what that leaves."""
+    """The dual point without noise: multipliers that are 0 up to rounding are 0, and w takes up what that leaves."""
     form, lines = model.form, model.form.n_lines
     ends = np.where(np.isfinite(form.up), form.up, 0.0) + np.where(np.isfinite(form.down), form.down, 0.0)
     y = solution.y.copy()
@@ -193,6 +196,8 @@ def _refined(model: Model, solution: ModelSolution) -> ModelSolution:
     best = residual = model.times(w) - right + pull
     for _ in range(_REFINEMENTS):
         move = scale * lapack.dpotrs(factor, scale * residual[:d], lower=1)[0]
+        if np.abs(move).max() > _FARTHEST * np.abs(w).max():
+            break  # along directions without curvature
         trial = w.copy()
         trial[:d] -= move
         residual = model.times(trial) - right + pull
