@@ -305,7 +305,7 @@ class TestVerdict:
         seen = []
         bounds = []
         for passes in range(1, 20):
-            result = spdpeg.solve(problem, "spdpeg", tol=1e-12, max_passes=passes, record_every=1)
+            result = spdpeg.solve(problem, "spdpeg", mode="tight", tol=1e-12, max_passes=passes, record_every=1)
             assert result.certificate is not None
             bounds.append(result.certificate.dual)
             seen.append(problem.certificate(result.x, result.dual).dual)

@@ -51,8 +51,8 @@ class TestDualScale:
     def test_nothing_to_scale(self, name: str) -> None:
         assert SCALABLE[name].dual_scale(np.zeros(D)) == 1.0
 
-    def test_none_known(self) -> None:
-        assert penalties.L2Squared(1.0).dual_scale(np.ones(D)) == 0.0
+    def test_none_needed_where_the_conjugate_is_finite(self) -> None:
+        assert penalties.L2Squared(1.0).dual_scale(np.ones(D)) == 1.0
 
 
 FACTORS = np.array([0.5, 2.0, 0.1, 1.0, 3.0, 0.7])

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, SpdpegError
 from ..kernels import jit
 from ..kernels.jit import Hook, Term
 from ..kernels.vectors import apply_prox, join, moreau, rescaled
@@ -17,7 +17,7 @@ from .conic import ConicForm
 FEASIBLE = 1e-9
 """Relative slack within which a point counts as inside a set: a projection lands on the border only up to rounding."""
 
-_EDGE = 4.0 * np.finfo(float).eps
+_EDGE = 64.0 * np.finfo(float).eps
 """Relative slack on the border of the domain of a conjugate: what scaling a point onto the border leaves."""
 
 
@@ -143,6 +143,8 @@ def _explained(method: Callable[[Any, np.ndarray], float]) -> Callable[[Any, np.
     def call(self: Penalty, v: np.ndarray) -> float:
         try:
             return method(self, v)
+        except (SpdpegError, NotImplementedError):
+            raise
         # Parameters and points are whatever users gave, and fail in their own ways.
         except Exception as error:
             self.pack(numbers("The point", v).size)
