@@ -9,7 +9,6 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import datasets, estimators, losses, operators, penalties
 from spdpeg.certificate import certify, least_gap, look
-from spdpeg.engine.auto import continues
 from spdpeg.estimators import fitting
 from spdpeg.newton import continuation
 from spdpeg.newton.continuation import Continuation, Place
@@ -40,7 +39,6 @@ def place_of(problem: spdpeg.Problem) -> Place:
 @pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-9])
 def test_ends_within_the_tolerance(tol: float) -> None:
     problem = fused(0.02, 0.03)
-    assert continues(problem)
     other = problem.with_penalties(penalties.L1(0.015), penalties.L1(0.02), operators.FirstDifference())
     found = Continuation(problem).solve(other, [place_of(problem)], tol, 1000.0)
     assert found is not None

@@ -143,4 +143,4 @@ def test_arguments_are_stored_unchanged_and_shown(case: Any) -> None:
 
 def test_a_conjugate_without_closed_form_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="conjugate of HuberL1"):
-        Constrained(penalties.HuberL1(), penalties.Box(-1, 1)).conjugate(np.zeros(3))
+        Constrained(penalties.HuberL1(), penalties.L2Ball(1.0)).conjugate(np.zeros(3))

@@ -159,7 +159,8 @@ def newton_first(problem: Problem) -> bool:
 
 def continues(problem: Problem) -> bool:
     """Whether runs from one penalty weight to the next should be Newton's, on a d x d matrix (`Continuation`)."""
-    return is_tall(problem) and math.isfinite(problem.loss.curvature) and newton_first(problem)
+    sampled = _exact(problem) is None and is_tall(problem)
+    return sampled and math.isfinite(problem.loss.curvature) and newton_first(problem)
 
 
 def newton_flops(problem: Problem) -> float:

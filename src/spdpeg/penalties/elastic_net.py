@@ -68,7 +68,7 @@ class ElasticNet(Penalty):
     def maximizer(self, u: np.ndarray) -> np.ndarray:
         l1, l2 = (np.broadcast_to(np.asarray(weight, dtype=float), u.shape) for weight in (self.l1, self.l2))
         outside = np.sign(u) * np.maximum(np.abs(u) - l1, 0.0)
-        at_infinity = np.where(outside == 0.0, 0.0, np.sign(u) * np.inf)
+        at_infinity = np.where(outside == 0.0, 0.0, np.copysign(np.inf, u))
         return np.divide(outside, l2, out=at_infinity, where=l2 > 0.0)
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:

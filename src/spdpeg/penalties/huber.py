@@ -44,7 +44,7 @@ class HuberL1(Penalty):
     def maximizer(self, u: np.ndarray) -> np.ndarray:
         weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
         inside = np.divide(u * self.delta, weight, out=np.zeros(u.shape), where=weight > 0.0)
-        return np.where(np.abs(u) <= weight, inside, np.sign(u) * np.inf)
+        return np.where(np.abs(u) <= weight, inside, np.copysign(np.inf, u))
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.where(np.asarray(self.weight) == 0.0, 0.0, u)

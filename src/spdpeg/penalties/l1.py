@@ -36,7 +36,7 @@ class L1(Penalty):
         return 0.0 if in_dual_domain(u, -weight, weight) else np.inf
 
     def maximizer(self, u: np.ndarray) -> np.ndarray:
-        return np.where(np.abs(u) <= np.asarray(self.weight), 0.0, np.sign(u) * np.inf)
+        return np.where(np.abs(u) <= np.asarray(self.weight), 0.0, np.copysign(np.inf, u))
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.where(np.asarray(self.weight) == 0.0, 0.0, u)

@@ -40,7 +40,7 @@ class L2Squared(Penalty):
 
     def maximizer(self, u: np.ndarray) -> np.ndarray:
         weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
-        at_infinity = np.where(u == 0.0, 0.0, np.sign(u) * np.inf)
+        at_infinity = np.where(u == 0.0, 0.0, np.copysign(np.inf, u))
         return np.divide(u, weight, out=at_infinity, where=weight > 0.0)
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
