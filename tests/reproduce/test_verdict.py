@@ -26,7 +26,7 @@ def made_up(levels, tasks=("flr", "ggrlr"), rounds=5, wobble=1e-3):
                 loss = np.array([1.0, (1 + end) / 2, end])
                 columns = {"passes": passes, "iterations": passes, "seconds": passes, "objective": loss}
                 columns |= {"test_loss": loss, "score": 1.0 - loss}
-                curves.append(results.Curve(task, "clusters", name, fold, {}, "complete", columns))
+                curves.append(results.Curve(task, "clusters", name, fold, {}, "complete", name, columns))
     optima = [
         results.Optimum(task, "clusters", fold, "prox-newton", 0.0, 0.0, 0.0, 1.0)
         for task in tasks
