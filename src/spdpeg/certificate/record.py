@@ -4,7 +4,11 @@ import math
 from dataclasses import dataclass, replace
 
 _ROUNDING = 1e-13
-"""Relative error of objectives and bounds. A gap below minus this is no proof but a defect."""
+"""Relative error of objectives and bounds."""
+
+_DEFECT = 1e-10
+"""A gap below minus this part of the objective is no proof but a defect; weights of rows that differ by many orders make
+sums cancel, and cost this much."""
 
 _NO_GAP = 1e-12
 """Times the loss at x = 0: what counts as no gap at all where the optimum is 0."""
@@ -47,7 +51,7 @@ class Certificate:
     @property
     def defective(self) -> bool:
         """Whether the bound lies above the objective by more than rounding, which no bound should."""
-        return self.gap < -_ROUNDING * max(abs(self.primal), abs(self.dual))
+        return self.gap < -_DEFECT * max(abs(self.primal), abs(self.dual))
 
     def judged(self, tol: float, loss_at_zero: float = 0.0) -> "Certificate":
         """The same, with what meets `tol`: the relative gap if it is finite, the residual otherwise.
