@@ -7,8 +7,8 @@ _ROUNDING = 1e-13
 """Relative error of objectives and bounds."""
 
 _DEFECT = 1e-10
-"""A gap below minus this part of the objective is no proof but a defect; weights of rows that differ by many orders make
-sums cancel, and cost this much."""
+"""A gap below minus this part of the objective is no proof but a defect. Weights of rows that differ by many orders
+make sums cancel, and cost this much."""
 
 _NO_GAP = 1e-12
 """Times the loss at x = 0: what counts as no gap at all where the optimum is 0."""
