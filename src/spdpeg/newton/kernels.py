@@ -7,7 +7,8 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
-from ..kernels.rows import Rows, add_row, count, weight_of
+from ..kernels.rows import count, weight_of
+from ..kernels.sweeps import add_outer
 from ..kernels.terms import Terms
 
 RELAXATION = 1.7
@@ -45,21 +46,6 @@ def add_curvature(
         bend = bend_of(derivative, margins[i], block.labels[i], floor)
         add_outer(block.rows, i, weight_of(block.weights, i) * bend, out)
     return used
-
-
-@inner
-def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
-    """out + out^T += factor a_i a_i^T for a sparse row, whose columns may be in any order: each pair is added once."""
-    start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
-    for p in range(start, stop):
-        scaled = factor * rows.values[p]
-        line = out[np.uint64(rows.indices[p])]
-        for q in range(start, p):
-            line[np.uint64(rows.indices[q])] += scaled * rows.values[q]
-        line[np.uint64(rows.indices[p])] += 0.5 * scaled * rows.values[p]
-    if rows.bias != 0.0:
-        add_row(rows, i, factor * rows.bias, out[rows.width])
-        out[rows.width, rows.width] -= 0.5 * factor * rows.bias * rows.bias
 
 
 class Work(NamedTuple):
