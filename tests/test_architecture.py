@@ -96,7 +96,7 @@ def test_imports_point_downwards(path: Path) -> None:
 
 
 def test_the_check_sees_imports() -> None:
-    assert "spdpeg.certificate" in imports(ROOT / "problem.py")
+    assert "spdpeg.certificate" in imports(ROOT / "problem" / "problem.py")
     assert "spdpeg.kernels.jit" in imports(ROOT / "losses" / "base.py")
 
 

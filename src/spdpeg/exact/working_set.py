@@ -17,7 +17,6 @@ from ..certificate import Certificate, Evaluation
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
-from ..penalties import FusedL1, SeparableSum
 from ..problem import Problem
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
@@ -182,7 +181,7 @@ class _Parts:
         assert form.lines is not None
         self.form, self.lines = form, form.lines
         self.sums = LocalSums(problem.block, problem.loss)
-        self.identify = Identifier(self.lines, _chain(problem))
+        self.identify = Identifier(self.lines, problem.fused)
 
     def dual(self, problem: Problem, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:
         """Multiplier of r2 at F x."""
@@ -191,11 +190,3 @@ class _Parts:
         lines = self.lines
         slopes = -(gradient + lines.K.T @ found.multipliers + lines.ridge * x)
         return self.form.multiplier(x, lines.restored(self.form.form, slopes, found.multipliers))
-
-
-def _chain(problem: Problem) -> FusedL1 | None:
-    """The penalties along a chain as one."""
-    merged = problem.merged
-    if isinstance(merged, SeparableSum) and problem.bias:
-        merged = merged.parts[0]
-    return merged if isinstance(merged, FusedL1) and problem.F.n_outputs > 0 else None

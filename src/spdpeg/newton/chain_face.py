@@ -9,7 +9,6 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ..penalties import FusedL1, SeparableSum
 from ..problem import Problem
 
 _MOST_PIECES = 1000
@@ -23,9 +22,8 @@ def face_step(
 
     `bends` are the second derivatives of the mean loss at the margins.
     """
-    merged = problem.merged
-    fused = merged.parts[0] if isinstance(merged, SeparableSum) else merged  # beside an intercept it is a part
-    assert isinstance(fused, FusedL1)
+    fused = problem.fused
+    assert fused is not None
     chain = x[: problem.n_features]
     cuts = np.flatnonzero(np.diff(chain))
     starts = np.concatenate([[0], cuts + 1])

@@ -18,7 +18,7 @@ from ..kernels.jit import as_reals
 from ..operators import Identity, Matrix, Operator, Stack
 from ..penalties import L1, Penalty, SeparableSum, Zero
 from ..problem import Problem
-from ..solvers.stacking import Stacked, l1_weights
+from ..solvers.stacking import Stacked
 from . import interior_point
 from .kernels import REBALANCE, RELAXATION, Work, add_curvature, correct, model_steps, second_derivatives
 
@@ -139,7 +139,7 @@ class TallModel:
         self._terms = self._terms._replace(dual_prox2=form.penalty.dual_prox_term(form.K.n_outputs))
         assert self._K is not None
         small = self._K.shape[0] * self._K.shape[1] <= _ENTRIES_AT_ONCE
-        self._weights = l1_weights(form.penalty, self._K.shape[0]) if small else None
+        self._weights = form.penalty.l1_weights(self._K.shape[0]) if small else None
 
     def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
         """Put the model where the margins are; the number of rows read.
@@ -308,7 +308,7 @@ class SparseModel:
         self._problem = problem
         self._A = sp.csr_array(data_matrix(problem.block.rows))
         self._K = form.K.matrix()
-        weights = l1_weights(form.penalty, form.K.n_outputs)
+        weights = form.penalty.l1_weights(form.K.n_outputs)
         assert weights is not None
         self._weights = weights
 
@@ -338,8 +338,8 @@ def is_sparse(problem: Problem) -> bool:
         and problem.bias == 0.0
         and problem.block.rows.values.size <= _FEW_ENTRIES * n
         and problem.F.matrix().nnz <= _FEW_ENTRIES * (d + m)
-        and l1_weights(problem.regularizer, d) is not None
-        and l1_weights(problem.r2, m) is not None
+        and problem.regularizer.l1_weights(d) is not None
+        and problem.r2.l1_weights(m) is not None
     )
 
 

@@ -26,6 +26,9 @@ class Operator(Parameterized):
     kernel_forward: ClassVar[Hook]
     kernel_adjoint: ClassVar[Hook]
 
+    chain: ClassVar[bool] = False
+    """(F x)_j = x_{j+1} - x_j for all neighbours; the l1 norm of F x then has an exact prox."""
+
     _n_inputs: int | None = None
 
     @property

@@ -33,6 +33,8 @@ class FirstDifference(Operator):
     [0.0, 3.0, -2.0]
     """
 
+    chain = True
+
     @property
     def n_outputs(self) -> int:
         return self.n_inputs - 1

@@ -50,6 +50,9 @@ class Penalty(Parameterized):
     indicator: ClassVar[bool] = False
     """Zero on a convex set and infinite outside."""
 
+    vanishes: ClassVar[bool] = False
+    """Zero everywhere: there is no penalty."""
+
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
         for name in ("value", "conjugate"):
@@ -97,6 +100,10 @@ class Penalty(Parameterized):
     def free(self, size: int) -> np.ndarray:
         """Which coordinates r does not see at all."""
         return np.zeros(size, dtype=bool)
+
+    def l1_weights(self, size: int) -> np.ndarray | None:
+        """The c for which r(v) = sum c_j |v_j|; None if r is no such sum."""
+        return None
 
     def scaled(self, factors: np.ndarray) -> "Penalty | None":
         """A penalty whose prox is that of r with step factors_j in coordinate j; None without a closed form."""

@@ -79,6 +79,11 @@ class SeparableSum(Penalty):
     def free(self, size: int) -> np.ndarray:
         return np.concatenate([part.free(n) for part, n in zip(self.parts, self.sizes, strict=True)])
 
+    def l1_weights(self, size: int) -> np.ndarray | None:
+        parts = [part.l1_weights(n) for part, n in zip(self.parts, self.sizes, strict=True)]
+        known = [part for part in parts if part is not None]
+        return np.concatenate(known) if len(known) == len(parts) else None
+
     def scaled(self, factors: np.ndarray) -> Penalty | None:
         parts = [scaled for part, block in self._blocks(factors) if (scaled := part.scaled(block)) is not None]
         return SeparableSum(parts, self.sizes) if len(parts) == len(self.parts) else None

@@ -48,6 +48,9 @@ class L1(Penalty):
     def free(self, size: int) -> np.ndarray:
         return np.broadcast_to(np.asarray(self.weight) == 0.0, (size,))
 
+    def l1_weights(self, size: int) -> np.ndarray:
+        return np.full(size, weights_of(self, "weight", self.weight, size))
+
     def scaled(self, factors: np.ndarray) -> Penalty:
         return L1(factors * np.asarray(self.weight))
 

@@ -12,6 +12,7 @@ class Zero(Penalty):
 
     separable = True
     homogeneous = True
+    vanishes = True
 
     def value(self, v: np.ndarray) -> float:
         return 0.0
@@ -24,6 +25,9 @@ class Zero(Penalty):
 
     def free(self, size: int) -> np.ndarray:
         return np.ones(size, dtype=bool)
+
+    def l1_weights(self, size: int) -> np.ndarray:
+        return np.zeros(size)
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return self

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels.jit import call_linear, inner
 from ..kernels.terms import Terms
-from ..operators import FirstDifference, Operator
+from ..operators import Operator
 
 TRIDIAGONAL, EIGEN, GRADIENTS = 0, 1, 2
 
@@ -44,7 +44,7 @@ def prepare(F: Operator, scalar_shift: bool) -> Normal:
     scratch, image = np.empty(3 * d), np.empty(F.n_outputs)
     matrix = F.matrix()
     diagonal = np.asarray(matrix.multiply(matrix).sum(axis=0), dtype=float).reshape(-1)
-    if isinstance(F, FirstDifference):
+    if F.chain:
         return Normal(TRIDIAGONAL, diagonal, none, np.empty(0), scratch, image)
     if scalar_shift and d <= _SMALL:
         dense = matrix.toarray()

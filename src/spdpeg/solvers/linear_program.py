@@ -15,7 +15,6 @@ from ..kernels.terms import Terms
 from ..problem import Problem
 from ..state import State
 from .base import About, Solution, Solver
-from .stacking import l1_weights
 
 _FEASIBLE = 1e-10
 
@@ -25,8 +24,8 @@ def is_linear(problem: Problem) -> bool:
     return (
         not isinstance(problem.source, Stream)
         and problem.loss.lines(problem.block.labels) is not None
-        and l1_weights(problem.regularizer, problem.n_coordinates) is not None
-        and l1_weights(problem.r2, problem.F.n_outputs) is not None
+        and problem.regularizer.l1_weights(problem.n_coordinates) is not None
+        and problem.r2.l1_weights(problem.F.n_outputs) is not None
     )
 
 
@@ -95,7 +94,7 @@ def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     A, F = sp.csr_array(data_matrix(rows)).multiply(sign[:, None]).tocsr(), problem.F.matrix()
     each, edge = sp.eye_array(n), sp.eye_array(m)
     equations = [[A, -A, each, -each, None, None], [F, -F, None, None, -edge, edge]][: 2 if m else 1]
-    l1, l2 = l1_weights(problem.regularizer, d), l1_weights(problem.r2, m)
+    l1, l2 = problem.regularizer.l1_weights(d), problem.r2.l1_weights(m)
     assert l1 is not None
     assert l2 is not None
     found = linprog(

@@ -5,11 +5,9 @@ Methods without a prox of r1 take it this way. The dual grows by d entries, and 
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ..kernels.terms import Terms
 from ..operators import Identity, Operator, Stack
-from ..penalties import L1, Penalty, SeparableSum, Zero
+from ..penalties import Penalty, SeparableSum, Zero
 from ..problem import Problem
 
 
@@ -34,14 +32,3 @@ def stacked(problem: Problem) -> Stacked:
     """The stacked form of a problem."""
     K = Stack(problem.F, Identity()).bind(problem.n_coordinates)
     return Stacked(K, SeparableSum([problem.r2, problem.regularizer], [problem.F.n_outputs, problem.n_coordinates]))
-
-
-def l1_weights(penalty: Penalty, size: int) -> np.ndarray | None:
-    """The weight of each entry if the penalty is an l1 norm, or made of such and of nothing; None otherwise."""
-    if isinstance(penalty, SeparableSum):
-        parts = [l1_weights(part, n) for part, n in zip(penalty.parts, penalty.sizes, strict=True)]
-        known = [part for part in parts if part is not None]
-        return np.concatenate(known) if len(known) == len(parts) else None
-    if isinstance(penalty, Zero):
-        return np.zeros(size)
-    return np.broadcast_to(penalty.weight, size).astype(float) if isinstance(penalty, L1) else None

@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..kernels.rows import column_squares, scaled_squares
-from ..penalties import L1
 from ..problem import Problem
 
 _PROX_FLOPS = 60.0
@@ -56,7 +55,7 @@ def step_sizes(problem: Problem, curvature: np.ndarray, scheme: str, balance: fl
         sigma *= 0.5
     if penalty.scaled(tau) is None:
         tau[:] = tau.min()
-    if not isinstance(problem.r2, L1):
+    if problem.r2.l1_weights(problem.F.n_outputs) is None:
         sigma[:] = sigma.min(initial=1.0)
     return tau, sigma
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from ...certificate import best_shift
 from ...errors import InputError, UnsupportedError
-from ...operators import FirstDifference, Operator
+from ...operators import Operator
 from ...parameters import as_number, shown
 from ...penalties import L1, FusedL1, Penalty
 from ...problem import Problem
@@ -127,7 +127,7 @@ def _joint(start: AtZero, pull: np.ndarray) -> float:
         )
     if r2 is None or F is None:
         return _gauge(r1, pull)
-    if isinstance(F, FirstDifference):
+    if F.chain:
         return _gauge(FusedL1(r1.weight, r2.weight), pull)
     largest = float(np.max(np.abs(pull)))
     return largest * _least_bound(F.matrix(), pull / largest, float(r2.weight)) if largest > 0.0 else 0.0

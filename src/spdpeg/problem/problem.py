@@ -2,51 +2,29 @@
 
 import copy
 import math
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from . import penalties
-from .certificate import Certificate, certify
-from .certificate.slopes import MOST_FREE
-from .data import CSR, Block, Source, Stream, as_source
-from .data.base import no_weights
-from .errors import InputError, UnsupportedError
-from .kernels.jit import STRETCH, as_reals
-from .kernels.rows import (
-    column_squares,
-    first_bad_row,
-    gradient_sum,
-    gram_product,
-    loss_sum,
-    row_statistics,
-    sum_stretches,
-)
-from .kernels.terms import Terms
-from .losses import Loss
-from .operators import Empty, FirstDifference, Identity, Operator, Repeated, as_operator
-from .operators.spectrum import eigenvalue_bound, eigenvalue_estimate
-from .parameters import as_number, numbers, require_parts, shown
-from .penalties import Penalty, SeparableSum, constrain
-
-_NORM_ENTRIES = 1e7
-"""Above this many stored entries the norm of the data is that of evenly spaced rows, and"""
-_SAMPLED_MARGIN = 1.05
-"""this much is added for what they may miss."""
-_ROUGH_ENTRIES = 1e6
-"""The same limit where a rough number will do."""
-
-
-class RowStatistics(NamedTuple):
-    """Of the rows, weights included."""
-
-    max_square: float
-    mean_square: float
-    mean_noise: float
-    """Mean of |gradient of one row's loss at x = 0|^2."""
+from .. import penalties
+from ..certificate import Certificate, certify
+from ..certificate.slopes import MOST_FREE
+from ..data import CSR, Block, Source, Stream, as_source
+from ..data.base import no_weights
+from ..errors import InputError, UnsupportedError
+from ..kernels.jit import STRETCH, as_reals
+from ..kernels.rows import column_squares, gradient_sum, loss_sum, sum_stretches
+from ..kernels.terms import Terms
+from ..losses import Loss
+from ..operators import Empty, Identity, Operator, Repeated, as_operator
+from ..parameters import as_number, numbers, require_parts, shown
+from ..penalties import Penalty, SeparableSum, constrain
+from .checks import checked_bias, checked_loss, checked_penalty
+from .labels import as_labels, as_numbers, as_signs, classes_of_stream, two_classes
+from .statistics import gram_norm, measure, rough_gram_norm
+from .weights import checked_weights, normalized
 
 
 class Problem:
@@ -97,12 +75,12 @@ class Problem:
         sample_weight: Any = None,
         intercept: bool | float = False,
     ) -> None:
-        self.loss = _checked_loss(loss, X)
+        self.loss = checked_loss(loss, X)
         self.domain = domain
         self.classes: np.ndarray | None = None
         self.source = self._make_source(X, F)
         self.n_features = self.source.n_features
-        self.bias = _checked_bias(intercept)
+        self.bias = checked_bias(intercept)
         self.n_coordinates = self.n_features + int(self.bias != 0.0)
         self._set_penalties(r1, r2, F)
         if isinstance(self.source, Stream):
@@ -113,16 +91,16 @@ class Problem:
             self.n_samples: int | None = None
             chunk = self.source.peek()
             if self.loss.binary:
-                self.classes = _stream_classes(chunk[1], self.source.classes)
+                self.classes = classes_of_stream(chunk[1], self.source.classes)
             self.block = self.encode(*chunk)
         else:
             self.n_samples = self.source.n_samples
             labels = self._encode_labels(y)
-            weights = _normalized(sample_weight, self.source.n_samples)
+            weights = normalized(sample_weight, self.source.n_samples)
             self.block = Block(self.source.rows._replace(bias=self.bias), labels, weights)
         if isinstance(intercept, bool | np.bool_) and intercept:
             self._choose_bias()
-        self.statistics = self._measure(self.block)
+        self.statistics = measure(self.block, self.loss)
 
     def with_penalties(self, r1: Penalty | None = None, r2: Penalty | None = None, F: Any = None) -> "Problem":
         """The same data, loss, domain and intercept under other penalties; the data are shared and not read again.
@@ -137,7 +115,7 @@ class Problem:
         0.15
         """
         other = copy.copy(self)
-        for name in ("merged", "free_directions"):  # what is kept for later use and depends on them
+        for name in ("fused", "merged", "free_directions"):  # what is kept for later use and depends on them
             vars(other).pop(name, None)
         other._set_penalties(r1, r2, F)
         return other
@@ -213,7 +191,16 @@ class Problem:
             return 0.0
         if not math.isfinite(self.loss.curvature):
             return math.inf
-        return self.loss.curvature * min(self._gram_norm(), self.statistics.mean_square)
+        return self.loss.curvature * min(gram_norm(self.block, self.n_coordinates), self.statistics.mean_square)
+
+    @cached_property
+    def rough_gram_norm(self) -> float:
+        """Largest eigenvalue of A^T W A / N, roughly: eight products and no guarantee."""
+        return self.rough_norm(np.ones(self.n_coordinates))
+
+    def rough_norm(self, scale: np.ndarray) -> float:
+        """Largest eigenvalue of S A^T W A S / N, S = diag(scale)^(1/2), as roughly."""
+        return rough_gram_norm(self.block, scale)
 
     @property
     def lipschitz_max(self) -> float:
@@ -236,7 +223,7 @@ class Problem:
     def free_directions(self) -> sp.csc_array | None:
         """Columns that span the directions in which no penalty grows; None if there are too many to find."""
         free = np.flatnonzero(self.regularizer.free(self.n_coordinates))
-        if self.merged is not None and isinstance(self.r2, penalties.Zero):
+        if self.r2.vanishes:
             basis = sp.eye_array(free.size, format="csc") if free.size <= MOST_FREE else None
         else:
             basis = self.F.null_space(free)
@@ -263,18 +250,22 @@ class Problem:
         return float(total) / labels.size
 
     @cached_property
+    def fused(self) -> penalties.FusedL1 | None:
+        """r1 + r2(F .) of the features as one proximable penalty, for l1 norms along a chain; None otherwise."""
+        structure = self.F.part if isinstance(self.F, Repeated) else self.F
+        if self.domain is not None or not structure.chain:
+            return None
+        l1, l2 = self._r1_of_features.l1_weights(self.n_features), self.r2.l1_weights(self.F.n_outputs)
+        if l1 is None or l2 is None or np.any(l1 != l1[0]):
+            return None
+        return penalties.FusedL1(float(l1[0]), l2)
+
+    @cached_property
     def merged(self) -> Penalty | None:
         """r1 + r2(F .) as one proximable penalty: where there is no r2, and for two l1 norms along a chain."""
-        if isinstance(self.r2, penalties.Zero):
+        if self.r2.vanishes:
             return self.regularizer
-        chain = self.F.part if isinstance(self.F, Repeated) and self.F.copies == 1 else self.F
-        r1 = self.r1.parts[0] if self.bias else self.r1  # type: ignore[attr-defined]
-        l1 = 0.0 if isinstance(r1, penalties.Zero) else r1.weight if isinstance(r1, penalties.L1) else None
-        if self.domain is not None or l1 is None or np.size(l1) != 1:
-            return None
-        if not isinstance(chain, FirstDifference) or not isinstance(self.r2, penalties.L1):
-            return None
-        return self._beside_intercept(penalties.FusedL1(float(np.reshape(l1, ())), self.r2.weight))
+        return None if self.fused is None else self._beside_intercept(self.fused)
 
     def chain_dual(self, x: np.ndarray, subgradient: np.ndarray) -> np.ndarray:
         """The y in the subdifferential of r2 at F x that a subgradient of the merged penalty at x contains.
@@ -285,7 +276,8 @@ class Problem:
         if self.F.n_outputs == 0:
             return np.zeros(0)
         point = (x + subgradient)[: self.n_features]
-        flat = penalties.FusedL1(0.0, self.r2.weight).prox(point)  # type: ignore[attr-defined]
+        assert self.fused is not None
+        flat = penalties.FusedL1(0.0, self.fused.l2).prox(point)
         return -np.cumsum(point - flat)[:-1]
 
     # ------------------------------------------------------------------------------------------- for the solvers
@@ -303,12 +295,12 @@ class Problem:
     def encode(self, X: Any, y: np.ndarray, weights: np.ndarray | None = None) -> Block:
         """A chunk of a stream as a block."""
         source = as_source(X)
-        scale = no_weights() if weights is None else as_reals(_checked_weights(weights, source.n_samples))
+        scale = no_weights() if weights is None else as_reals(checked_weights(weights, source.n_samples))
         return Block(source.rows._replace(bias=self.bias), self._encode_labels(y, "y of a chunk"), scale)
 
     def check_block(self, block: Block) -> None:
         """Refuse a chunk of a stream that holds NaN or infinite entries."""
-        self._measure(block)
+        measure(block, self.loss)
 
     # --------------------------------------------------------------------------------------------------- private
 
@@ -322,7 +314,7 @@ class Problem:
         return CSR(empty, np.zeros(0, dtype=np.int32), np.zeros(2, dtype=np.int32), width)
 
     def _make_operator(self, F: Any) -> Operator:
-        if isinstance(self.r2, penalties.Zero):
+        if self.r2.vanishes:
             return Empty().bind(self.n_coordinates)
         operator = Identity() if F is None else as_operator(F)
         require_parts(operator, Operator, ("n_outputs", "squared_norm", "kernel_forward", "kernel_adjoint"))
@@ -335,17 +327,18 @@ class Problem:
     def _choose_bias(self) -> None:
         """As long a column as the rows are on average; 1 if all of them are empty."""
         rows = self.block.rows
-        square = self._measure(self.block._replace(rows=rows._replace(bias=0.0))).mean_square
+        square = measure(self.block._replace(rows=rows._replace(bias=0.0)), self.loss).mean_square
         if square > 0.0:
             self.bias = math.sqrt(square)
             self.block = self.block._replace(rows=rows._replace(bias=self.bias))
 
     def _set_penalties(self, r1: Penalty | None, r2: Penalty | None, F: Any) -> None:
-        alone = _checked_penalty("r1", r1)
+        alone = checked_penalty("r1", r1)
         inside = constrain(alone, self.domain)
         inside.pack(self.n_features)  # refuses parameters that do not fit
+        self._r1_of_features = alone
         self.r1, self.regularizer = self._beside_intercept(alone), self._beside_intercept(inside)
-        self.r2 = _checked_penalty("r2", r2)
+        self.r2 = checked_penalty("r2", r2)
         self.F = self._make_operator(F)
         self.r2.pack(self.F.n_outputs)
 
@@ -354,71 +347,15 @@ class Problem:
             if self.loss.curvature > 0.0:
                 raise InputError(f"y is missing. {type(self.loss).__name__} needs one label per row of X.")
             return as_reals(np.zeros(self.source.n_samples))
-        labels = _as_labels(y, name)
+        labels = as_labels(y, name)
         if labels.ndim != 1 or (isinstance(self.source, Source) and labels.size != self.source.n_samples):
             expected = self.source.n_samples if isinstance(self.source, Source) else "as many as X"
             raise InputError(f"{name} has shape {labels.shape}. It must be a vector of {expected} entries.")
         if not self.loss.binary:
-            return as_reals(_finite(labels, name))
-        if labels.dtype.kind == "f" and not np.all(np.isfinite(labels)):
-            raise InputError(f"{name} holds NaN or infinite labels. Drop those rows or repair them.")
+            return as_reals(as_numbers(labels, name))
         if self.classes is None:
-            self.classes = _classes(labels, name)
-            if self.classes.size != 2:
-                seen = ", ".join(map(str, self.classes[:5])) + (", ..." if self.classes.size > 5 else "")
-                raise InputError(
-                    f"{name} has {self.classes.size} class(es) ({seen}) and {type(self.loss).__name__} needs two. "
-                    "Compare one class with the rest, as in y == y[0], or choose a regression loss."
-                )
-        negative, positive = self.classes
-        if labels.dtype == np.float64 and negative == -1.0 and positive == 1.0 and np.all(np.abs(labels) == 1.0):
-            return as_reals(labels)
-        unknown = (labels != negative) & (labels != positive)
-        if np.any(unknown):
-            raise InputError(
-                f"{name} holds the label {labels[unknown][0]!r} beside the classes {negative!r} and {positive!r}. "
-                "Name the two classes with Stream(..., classes=(negative, positive)) or drop the rows."
-            )
-        return as_reals(np.where(labels == positive, 1.0, -1.0))
-
-    def _measure(self, block: Block) -> RowStatistics:
-        sums = np.empty(3)
-        row_statistics(block.rows, block.labels, block.weights, self.loss.derivative_term, sums)
-        if np.isnan(sums[0]):
-            bad = int(first_bad_row(block.rows))
-            if bad >= 0:
-                raise InputError(f"X has a NaN or infinite entry in row {bad}. Impute it or drop the row.")
-            raise InputError("X has entries so large that their squares overflow. Scale the columns of X down.")
-        n = block.labels.size
-        return RowStatistics(float(sums[0]), float(sums[1]) / n, float(sums[2]) / n)
-
-    def _gram_norm(self) -> float:
-        """Largest eigenvalue of A^T W A / N."""
-        product, used, margin = self._gram(_NORM_ENTRIES)
-        return margin * eigenvalue_bound(product, self.n_coordinates) / used
-
-    def _gram(self, entries: float) -> tuple[Callable[[np.ndarray], np.ndarray], int, float]:
-        """Product with A^T W A of evenly spaced rows with so many entries, their number, a margin for the rest."""
-        rows, labels, weights = self.block
-        stride = max(1, int(rows.values.size / entries))
-
-        def product(v: np.ndarray) -> np.ndarray:
-            out = np.empty_like(v)
-            gram_product(rows, weights, stride, v, out)
-            return out
-
-        return product, -(-labels.size // stride), _SAMPLED_MARGIN if stride > 1 else 1.0
-
-    @cached_property
-    def rough_gram_norm(self) -> float:
-        """Largest eigenvalue of A^T W A / N, roughly: eight products and no guarantee."""
-        return self.rough_norm(np.ones(self.n_coordinates))
-
-    def rough_norm(self, scale: np.ndarray) -> float:
-        """Largest eigenvalue of S A^T W A S / N, S = diag(scale)^(1/2), as roughly."""
-        product, used, margin = self._gram(_ROUGH_ENTRIES)
-        root = np.sqrt(scale)
-        return margin * eigenvalue_estimate(lambda v: root * product(root * v), self.n_coordinates) / used
+            self.classes = two_classes(labels, name, self.loss)
+        return as_signs(labels, self.classes, name)
 
     def _point(self, x: Any) -> np.ndarray:
         fitting = isinstance(x, np.ndarray) and x.dtype == np.float64
@@ -440,113 +377,3 @@ class Problem:
             f"Problem({rows}, {self.n_coordinates} coordinates, {self.loss!r}, r1={self.r1!r}, r2={self.r2!r}, "
             f"F={self.F!r})"
         )
-
-
-def _checked_loss(loss: Any, X: Any) -> Loss:
-    if loss is None and X is None:
-        from .losses import Zero
-
-        return Zero()
-    if isinstance(loss, Loss):
-        require_parts(loss, Loss, ("curvature", "kernel_value", "kernel_derivative"))
-    else:
-        raise InputError(
-            f"loss is {shown(loss)}. Give one of spdpeg.losses, such as losses.Logistic() or losses.Squared()."
-        )
-    return loss
-
-
-def _checked_penalty(name: str, penalty: Any) -> Penalty:
-    if penalty is None:
-        return penalties.Zero()
-    if not isinstance(penalty, Penalty):
-        raise InputError(
-            f"{name} is {shown(penalty)}. Give one of spdpeg.penalties, such as penalties.L1(0.01), or None."
-        )
-    require_parts(penalty, Penalty, ("value", "pack", "kernel_prox"))
-    return penalty
-
-
-def _checked_bias(intercept: Any) -> float:
-    """The number in every row of the intercept's column, 1 until the data are measured; 0 for no intercept."""
-    if isinstance(intercept, bool | np.bool_):
-        return float(intercept)
-    if not 0.0 < as_number(intercept) < math.inf:
-        raise InputError(
-            f"intercept is {shown(intercept)}. Give True, False or the positive number its column shall hold."
-        )
-    return float(intercept)
-
-
-def _finite(labels: np.ndarray, name: str) -> np.ndarray:
-    try:
-        found = labels.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} holds entries that are not numbers. A regression loss needs numbers.") from None
-    if not np.all(np.isfinite(found)):
-        raise InputError(f"{name} holds NaN or infinite entries. Drop those rows or repair them.")
-    return found
-
-
-def _as_labels(y: Any, name: str) -> np.ndarray:
-    """Labels as an array; complex numbers and dates are neither numbers nor classes."""
-    try:
-        labels = np.asarray(y)
-    # What a foreign object's __array__ raises is up to it.
-    except Exception as error:
-        raise InputError(f"{name} is a {type(y).__name__} that is no vector of labels ({error}). Rebuild it.") from None
-    if labels.dtype.kind not in "biufOUST":
-        raise InputError(f"{name} holds entries of type {labels.dtype}. Labels are real numbers or names of classes.")
-    return labels
-
-
-def _classes(labels: np.ndarray, name: str) -> np.ndarray:
-    """The different labels in order."""
-    try:
-        return np.unique(labels)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in labels})
-        raise InputError(
-            f"{name} mixes labels of the types {', '.join(kinds)}, which have no order. Make all of them one type."
-        ) from None
-
-
-def _checked_weights(weights: Any, n_samples: int) -> np.ndarray:
-    array = numbers("sample_weight", weights)
-    if array.shape != (n_samples,):
-        raise InputError(f"sample_weight has shape {array.shape}. It must be a vector of {n_samples} entries.")
-    if not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise InputError(
-            "sample_weight holds negative, NaN or infinite entries. Weights must be finite and at least 0."
-        )
-    return array
-
-
-def _normalized(weights: Any, n_samples: int) -> np.ndarray:
-    """Weights with mean 1: dividing the sum over rows by N is then the weighted mean."""
-    if weights is None:
-        return no_weights()
-    array = _checked_weights(weights, n_samples)
-    largest = float(array.max())
-    if largest == 0.0:
-        raise InputError("sample_weight is 0 everywhere. At least one row must count.")
-    # Weights of size 1 have a sum that neither overflows nor vanishes, and a power of 2 rounds nothing.
-    array = np.ldexp(array, -math.frexp(largest)[1])
-    return as_reals(array * (n_samples / float(array.sum())))
-
-
-def _stream_classes(labels: np.ndarray, given: tuple[Any, Any] | None) -> np.ndarray:
-    if given is not None:
-        classes = _as_labels(given, "classes")
-        if classes.shape != (2,) or classes[0] == classes[1]:
-            raise InputError(f"classes is {shown(given)}. Give the two labels, the positive one second.")
-        return classes
-    seen = _classes(_as_labels(labels, "y of a chunk"), "y of a chunk")
-    if seen.size == 2:
-        return seen
-    if seen.size == 1 and seen[0] in (-1, 0):
-        return np.array([seen[0], 1])
-    raise InputError(
-        f"The first chunk shows the label(s) {', '.join(map(str, seen[:5]))} only. "
-        "Name the two classes with Stream(..., classes=(negative, positive))."
-    )

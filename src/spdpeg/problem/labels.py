@@ -1,0 +1,88 @@
+"""Labels: as numbers for a regression loss, as -1 and 1 for a loss of two classes."""
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..kernels.jit import as_reals
+from ..losses import Loss
+from ..parameters import shown
+
+
+def as_labels(y: Any, name: str) -> np.ndarray:
+    """Labels as an array; complex numbers and dates are neither numbers nor classes."""
+    try:
+        labels = np.asarray(y)
+    # What a foreign object's __array__ raises is up to it.
+    except Exception as error:
+        raise InputError(f"{name} is a {type(y).__name__} that is no vector of labels ({error}). Rebuild it.") from None
+    if labels.dtype.kind not in "biufOUST":
+        raise InputError(f"{name} holds entries of type {labels.dtype}. Labels are real numbers or names of classes.")
+    return labels
+
+
+def as_numbers(labels: np.ndarray, name: str) -> np.ndarray:
+    try:
+        found = labels.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} holds entries that are not numbers. A regression loss needs numbers.") from None
+    if not np.all(np.isfinite(found)):
+        raise InputError(f"{name} holds NaN or infinite entries. Drop those rows or repair them.")
+    return found
+
+
+def two_classes(labels: np.ndarray, name: str, loss: Loss) -> np.ndarray:
+    """The two different labels in order."""
+    if labels.dtype.kind == "f" and not np.all(np.isfinite(labels)):
+        raise InputError(f"{name} holds NaN or infinite labels. Drop those rows or repair them.")
+    classes = _different(labels, name)
+    if classes.size != 2:
+        some = ", ".join(map(str, classes[:5])) + (", ..." if classes.size > 5 else "")
+        raise InputError(
+            f"{name} has {classes.size} class(es) ({some}) and {type(loss).__name__} needs two. "
+            "Compare one class with the rest, as in y == y[0], or choose a regression loss."
+        )
+    return classes
+
+
+def as_signs(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
+    """-1 for the first class, 1 for the second."""
+    negative, positive = classes
+    if labels.dtype == np.float64 and negative == -1.0 and positive == 1.0 and np.all(np.abs(labels) == 1.0):
+        return as_reals(labels)
+    unknown = (labels != negative) & (labels != positive)
+    if np.any(unknown):
+        raise InputError(
+            f"{name} holds the label {labels[unknown][0]!r} beside the classes {negative!r} and {positive!r}. "
+            "Name the two classes with Stream(..., classes=(negative, positive)) or drop the rows."
+        )
+    return as_reals(np.where(labels == positive, 1.0, -1.0))
+
+
+def classes_of_stream(labels: np.ndarray, given: tuple[Any, Any] | None) -> np.ndarray:
+    if given is not None:
+        classes = as_labels(given, "classes")
+        if classes.shape != (2,) or classes[0] == classes[1]:
+            raise InputError(f"classes is {shown(given)}. Give the two labels, the positive one second.")
+        return classes
+    seen = _different(as_labels(labels, "y of a chunk"), "y of a chunk")
+    if seen.size == 2:
+        return seen
+    if seen.size == 1 and seen[0] in (-1, 0):
+        return np.array([seen[0], 1])
+    raise InputError(
+        f"The first chunk shows the label(s) {', '.join(map(str, seen[:5]))} only. "
+        "Name the two classes with Stream(..., classes=(negative, positive))."
+    )
+
+
+def _different(labels: np.ndarray, name: str) -> np.ndarray:
+    """The different labels in order."""
+    try:
+        return np.unique(labels)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise InputError(
+            f"{name} mixes labels of the types {', '.join(kinds)}, which have no order. Make all of them one type."
+        ) from None
