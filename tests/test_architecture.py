@@ -19,7 +19,7 @@ LAYERS = [
     {"errors", "parameters", "sparse"},
     {"kernels"},
     {"losses", "penalties", "operators", "data", "graphs", "files"},
-    {"plots", "sums"},
+    {"plots", "sums", "degrees"},
     {"certificate"},
     {"state", "result", "problem", "theory"},
     {"schemes", "datasets"},
