@@ -17,6 +17,7 @@ from ..errors import UnsupportedError
 from ..kernels.jit import call_linear, call_prox, kernel
 from ..kernels.terms import Terms
 from ..penalties import Penalty
+from ..sums import Token
 from .evaluation import Evaluation, look
 from .record import Certificate
 from .residual import kkt_residual, residual
@@ -61,7 +62,7 @@ def certify(
     dual: np.ndarray,
     best: float = -math.inf,
     seen: Evaluation | None = None,
-    slopes: np.ndarray | None = None,
+    slopes: Token = None,
     tol: float | None = None,
     slopes_gradient: np.ndarray | None = None,
 ) -> Certificate:
@@ -190,7 +191,7 @@ def _value(
     return total if total < math.inf and not math.isnan(total) else -math.inf
 
 
-def _given(problem: ProblemView, u: np.ndarray, gradient: np.ndarray | None) -> Slopes:
+def _given(problem: ProblemView, u: Token, gradient: np.ndarray | None) -> Slopes:
     """Slopes of a solver; for an intercept they are made to add up to 0 if more than rounding is missing."""
     slopes = given(problem, u, gradient)
     directions = problem.free_directions
@@ -200,15 +201,18 @@ def _given(problem: ProblemView, u: np.ndarray, gradient: np.ndarray | None) -> 
         and alone
         and abs(slopes.gradient[-1]) > _ROUNDING * problem.column_sizes[-1] * root_mean_square(problem, slopes)
     ):
-        rising, falling = given(problem, np.maximum(u, 0.0)).gradient, given(problem, np.minimum(u, 0.0)).gradient
+        sums = problem.sums
+        rising, falling = sums.adjoint(sums.scaled(u, 1.0, 0.0)), sums.adjoint(sums.scaled(u, 0.0, 1.0))
         gradient, up, down = balance(rising, falling)
-        return given(problem, np.where(u > 0.0, up * u, down * u), gradient)
+        return given(problem, sums.scaled(u, up, down), gradient)
     return slopes
 
 
 def _over_diagonal(problem: ProblemView, y: np.ndarray) -> Slopes | None:
     """For X diagonal and no r1, the slopes that A^T W u / N = -F^T y asks for: any y of the domain is then feasible."""
-    rows, labels, weights = problem.block
+    if problem.sums.block is None:
+        return None
+    rows, labels, weights = problem.sums.block
     if rows.indptr.size == 0 or rows.bias or rows.indices.size != problem.n_coordinates:
         return None
     if rows.indices.size != labels.size or np.any(np.diff(rows.indptr) != 1):

@@ -24,10 +24,10 @@ def restored(problem: ProblemView, slopes: Slopes, y: np.ndarray) -> Slopes | No
     None if the problem is too large or no such slopes are found. A correction by least squares, in which a row may move
     by the square of its distance from the nearer end; it is exact up to rounding after a few rounds.
     """
-    rows, labels, weights = problem.block
-    n, d = labels.size, problem.n_coordinates
-    if d > _MOST_COORDINATES or n * d > _MOST_ENTRIES:
+    n, d, block = problem.sums.n_rows, problem.n_coordinates, problem.sums.block
+    if d > _MOST_COORDINATES or n * d > _MOST_ENTRIES or block is None:
         return None
+    rows, labels, weights = block
     A = data_matrix(rows)
     A = A.toarray() if sp.issparse(A) else np.asarray(A, dtype=float)
     share = weights / n if weights.size else np.full(n, 1.0 / n)

@@ -13,9 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import brentq
 
+from ..data import Block
 from ..data.matrix import data_matrix
-from ..kernels.jit import STRETCH
-from ..kernels.rows import adjoint, conjugates_at, slope_sum
+from ..losses import Loss
+from ..sums import Token
 from .evaluation import Evaluation, look
 from .view import ProblemView
 
@@ -42,43 +43,28 @@ class Slopes(NamedTuple):
     gradient: np.ndarray
     """A^T W u / N."""
     loss_part: LossPart
-    values: Callable[[], np.ndarray]
-    """u itself."""
+    values: Callable[[], Token]
+    """u itself, which stays with the rows."""
 
 
 def at_margins(
     problem: ProblemView, evaluation: Evaluation, shift: float = 0.0, up: float = 1.0, down: float = 1.0
 ) -> LossPart:
     """From the slopes at the margins, all moved by `shift`; positive slopes times `up`, the others times `down`."""
-    _, labels, weights = problem.block
-    margins = evaluation.margins
-
-    def part(scale: float) -> float:
-        terms = problem.loss.read_term, problem.loss.conjugates_term  # not before they are needed: a loss may lack one
-        spare = np.empty(STRETCH), np.empty(STRETCH)
-        total = conjugates_at(*terms, margins, shift, scale * up, scale * down, labels, weights, *spare)
-        return -float(total) / labels.size
-
-    return part
+    sums, margins = problem.sums, evaluation.margins
+    return lambda scale: -sums.conjugate_at(margins, shift, scale * up, scale * down)
 
 
-def given(problem: ProblemView, u: np.ndarray, gradient: np.ndarray | None = None) -> Slopes:
+def given(problem: ProblemView, u: Token, gradient: np.ndarray | None = None) -> Slopes:
     """Slopes that a solver names. Costs half a read unless A^T W u / N is known."""
-    rows, labels, weights = problem.block
-    if gradient is None:
-        gradient = np.empty(problem.n_coordinates)
-        adjoint(rows, weights, u, gradient)
-
-    def part(scale: float) -> float:
-        return -problem.loss.conjugate_sum(scale * u, labels, weights) / labels.size
-
-    return Slopes(gradient, part, lambda: u)
+    sums = problem.sums
+    gradient = sums.adjoint(u) if gradient is None else gradient
+    return Slopes(gradient, lambda scale: -sums.conjugate(u, scale), lambda: u)
 
 
 def root_mean_square(problem: ProblemView, slopes: Slopes) -> float:
     """Of the slopes, by the weights of the rows; with the sizes of the columns it tells how far rounding reaches."""
-    u, weights = slopes.values(), problem.block.weights
-    return math.sqrt(float(np.mean(u * u * weights if weights.size else u * u)))
+    return math.sqrt(problem.sums.mean_square(slopes.values()))
 
 
 def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> Slopes:
@@ -91,15 +77,15 @@ def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> S
     smooth = 0.0 < problem.loss.curvature < math.inf
     if directions is None or directions.shape[1] == 0 or not smooth:
         return _from(problem, evaluation, at_margins(problem, evaluation))
-    n, count = problem.block.labels.size, directions.shape[1]
+    n, count, block = problem.sums.n_rows, directions.shape[1], problem.sums.block
     if count == 1 and problem.bias and directions.indices[0] == problem.n_coordinates - 1:
         if evaluation.rising is None:
             evaluation = look(problem, evaluation.gradient, evaluation.margins)
         return _balanced_at(problem, evaluation, accuracy)
-    if count > MOST_FREE or n * count**2 > _MOST_WORK:
+    if count > MOST_FREE or n * count**2 > _MOST_WORK or block is None:
         return _from(problem, evaluation, at_margins(problem, evaluation))
-    along = data_matrix(problem.block.rows) @ directions
-    margins = _profiled(problem, evaluation.margins, along.toarray() if sp.issparse(along) else along)
+    along = data_matrix(block.rows) @ directions
+    margins = _profiled(block, problem.loss, evaluation.margins, along.toarray() if sp.issparse(along) else along)
     moved = look(problem, evaluation.gradient, margins)
     return _from(problem, moved, at_margins(problem, moved))
 
@@ -123,14 +109,11 @@ def is_balanced(evaluation: Evaluation, accuracy: float) -> bool:
     return bool(abs(up - down) <= accuracy * (up + down))
 
 
-def best_shift(problem: ProblemView, margins: np.ndarray) -> float:
+def best_shift(problem: ProblemView, margins: Token) -> float:
     """The number that, added to all margins, makes the mean slope 0; as far as that is found, if there is none."""
-    _, labels, weights = problem.block
-    spare, slopes = np.empty(STRETCH), np.empty(STRETCH)
-    read = problem.loss.read_term
 
     def slope(shift: float) -> float:
-        return float(slope_sum(read, margins, shift, labels, weights, spare, slopes)) / labels.size
+        return float(problem.sums.mean_slopes(margins, np.array([shift]))[0])
 
     here = slope(0.0)
     if here == 0.0:
@@ -147,32 +130,27 @@ def best_shift(problem: ProblemView, margins: np.ndarray) -> float:
 
 
 def _from(problem: ProblemView, evaluation: Evaluation, part: LossPart) -> Slopes:
-    labels = problem.block.labels
-    return Slopes(evaluation.gradient, part, lambda: problem.loss.derivative(evaluation.margins, labels))
+    return Slopes(evaluation.gradient, part, lambda: problem.sums.slopes(evaluation.margins, 0.0, 1.0, 1.0))
 
 
 def _balanced_at(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> Slopes:
     rising, shift = evaluation.rising, 0.0
     assert rising is not None
+    margins = evaluation.margins
     if not is_balanced(evaluation, accuracy):
-        shift = best_shift(problem, evaluation.margins)
-        there = look(problem, evaluation.gradient, evaluation.margins + shift)
-        assert there.rising is not None
-        rising, evaluation = there.rising, there._replace(margins=evaluation.margins)
+        shift = best_shift(problem, margins)
+        evaluation = problem.sums.look(evaluation.gradient, margins, shift)
+        rising = evaluation.rising
+        assert rising is not None
     gradient, up, down = balance(rising, evaluation.gradient - rising)
-    part = at_margins(problem, evaluation, shift, up, down)
-
-    def values() -> np.ndarray:
-        u = problem.loss.derivative(evaluation.margins + shift, problem.block.labels)
-        return np.where(u > 0.0, up * u, down * u)
-
-    return Slopes(gradient, part, values)
+    part = at_margins(problem, evaluation._replace(margins=margins), shift, up, down)
+    return Slopes(gradient, part, lambda: problem.sums.slopes(margins, shift, up, down))
 
 
-def _profiled(problem: ProblemView, margins: np.ndarray, A: np.ndarray) -> np.ndarray:
+def _profiled(block: Block, loss: Loss, margins: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Margins after a move along the columns of A to where A^T W phi' vanishes: Newton's method, halving its steps."""
-    _, labels, weights = problem.block
-    loss, n = problem.loss, labels.size
+    _, labels, weights = block
+    n = labels.size
     w = weights / n if weights.size else np.full(n, 1.0 / n)
     lengths = np.sqrt(np.einsum("i,ij,ij->j", w, A, A))
     A = A / np.where(lengths > 0.0, lengths, 1.0)

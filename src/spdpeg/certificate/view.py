@@ -5,23 +5,26 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from ..data import Block
 from ..kernels.terms import Terms
 from ..losses import Loss
 from ..operators import Operator
 from ..penalties import Penalty
+from ..sums import Sums
 
 
 class ProblemView(Protocol):
     """min (1/N) sum w_i phi(<a_i, x>, b_i) + regularizer(x) + r2(F x); `Problem` is one."""
 
-    block: Block
     loss: Loss
     regularizer: Penalty
     r2: Penalty
     F: Operator
     bias: float
     n_coordinates: int
+
+    @property
+    def sums(self) -> Sums:
+        """The data, as sums over rows."""
 
     @property
     def merged(self) -> Penalty | None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,8 @@ class FiniteFeed:
     ended = Status.MAX_PASSES
 
     def __init__(self, problem: Problem, solver: Solver, state: State) -> None:
-        n = self.rows_per_pass = problem.block.labels.size
-        self.block = problem.block
+        n = self.rows_per_pass = problem.sums.n_rows
+        self.block: Any = problem.sums.block  # None where only sums over rows are to be had
         self._state = state
         self._batches = solver.batches_per_step
         self._sampler = solver.sampler(problem, state)

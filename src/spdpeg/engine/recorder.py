@@ -69,7 +69,7 @@ class Recorder:
             return math.inf
         if state.loop.certify_at is None:
             # Nobody starts at 0 in the hope that it is the solution.
-            wait = 0 if np.any(self._solution(state).x) else self._problem.block.labels.size + 1
+            wait = 0 if np.any(self._solution(state).x) else self._problem.n_rows + 1
             state.loop.certify_at = state.rows + wait
         return state.loop.certify_at
 
@@ -92,7 +92,7 @@ class Recorder:
         state.loop.certify_at = state.rows
         if met:
             return Status.TOLERANCE
-        state.loop.certify_at += max(self._problem.block.labels.size, _PATIENCE * state.rows)
+        state.loop.certify_at += max(self._problem.n_rows, _PATIENCE * state.rows)
         return self.record(state, callback) if state.iterations > self.iterations[-1] else None
 
     def record(self, state: State, callback: Callable[[Progress], Any] | None = None) -> Status | None:
@@ -138,8 +138,13 @@ class Recorder:
             np.array(self.objective),
             np.array(self.violation),
         )
+        x, x_average, z, dual, slopes, _ = self._solution(state)
         return Result(
-            *self._solution(state)[:5],
+            x,
+            x_average,
+            z,
+            dual,
+            None if slopes is None else self._problem.sums.kept(slopes),
             objective=self.objective[-1],
             violation=self.violation[-1],
             iterations=state.iterations,
@@ -166,7 +171,7 @@ class Recorder:
             self._evaluation = self._course.evaluation()
         if self._evaluation is None:
             self._evaluation = look(self._problem, self._solution(state).x)
-            state.rows += self._problem.block.labels.size
+            state.rows += self._problem.n_rows
         return self._evaluation
 
     def forget(self) -> None:
@@ -194,9 +199,10 @@ class Recorder:
     def _evaluate(self, solution: Solution, Fx: np.ndarray, evaluation: Evaluation | None) -> float:
         problem = self._problem
         penalty = problem.regularizer.value(solution.x) + problem.r2.value(Fx if problem.r2.finite else solution.z)
-        return (
-            problem.loss_value(solution.x, self._course.feed.block) if evaluation is None else evaluation.loss
-        ) + penalty
+        if evaluation is not None:
+            return evaluation.loss + penalty
+        streamed = isinstance(problem.source, Stream)
+        return problem.loss_value(solution.x, self._course.feed.block if streamed else None) + penalty
 
     def _kept_below_start(self, state: State, solution: Solution) -> Solution:
         """The solution, or what the method falls back on where that has the lower objective."""

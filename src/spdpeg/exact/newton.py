@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..penalties.conic import ConicForm
-from ..sums import LocalSums, Sweep
+from ..sums import Sums, Sweep
 from .crossover import to_face
 from .quadratic import Model, ModelSolution, minimize
 
@@ -27,6 +27,9 @@ _ROUNDING = 1e-14
 
 _SHORTEST = 1e-8
 """Length of a step below which none is taken."""
+
+_AT_ONCE = 4
+"""Lengths whose losses are asked for together: where rows are far away, asking costs more than adding up."""
 
 _FIRST_FLOOR = 1e-3
 """Part of the loss's largest bend that all bends are raised to after a step that had to be cut short; it grows tenfold
@@ -79,7 +82,7 @@ class Newton:
 
     Parameters
     ----------
-    sums : LocalSums
+    sums : Sums
     form : ConicForm
         Of w = (x, auxiliary variables).
     penalty : callable
@@ -88,9 +91,7 @@ class Newton:
         Upper bound on the second derivative of the loss; the largest one seen if it has none.
     """
 
-    def __init__(
-        self, sums: LocalSums, form: ConicForm, penalty: Callable[[np.ndarray], float], most_bend: float
-    ) -> None:
+    def __init__(self, sums: Sums, form: ConicForm, penalty: Callable[[np.ndarray], float], most_bend: float) -> None:
         self.sums, self.form, self._penalty, self._most_bend = sums, form, penalty, most_bend
 
     def start(self, x: np.ndarray) -> Iterate:
@@ -99,8 +100,9 @@ class Newton:
         return Iterate(x, sweep, sweep.loss + self._penalty(x), reads=1.0)
 
     def start_at(self, x: np.ndarray, margins: np.ndarray, floor: float, crawled: int) -> Iterate:
-        """At an iterate that a run had come to, whose margins were kept."""
-        sweep = self.sums.at_margins(margins, curvature=True)
+        """At an iterate that a run had come to; one read."""
+        kept = margins.size > 0
+        sweep = self.sums.at_margins(margins, curvature=True) if kept else self.sums.at(x, curvature=True)
         return Iterate(x, sweep, sweep.loss + self._penalty(x), floor, crawled=crawled)
 
     def step(self, at: Iterate) -> tuple[Iterate, ModelSolution, Sweep]:
@@ -130,13 +132,11 @@ class Newton:
 
     def _floored(self, at: Iterate) -> tuple[Sweep, float]:
         """The sums at x with bends of at least the floor, and the reads that took."""
-        rows = at.sweep.at_rows
-        most = self._most_bend if np.isfinite(self._most_bend) else float(rows.bends.max())
-        floor = at.floor * most
-        if floor <= 0.0 or float(rows.bends.min()) >= floor:
+        least, largest = at.sweep.bends
+        floor = at.floor * (self._most_bend if np.isfinite(self._most_bend) else largest)
+        if floor <= 0.0 or least >= floor:
             return at.sweep, 0.0
-        bends = np.maximum(rows.bends, floor)
-        return replace(at.sweep, curvature=self.sums.curvature(bends), at_rows=rows._replace(bends=bends)), 1.0
+        return self.sums.floored(at.sweep, floor), 1.0
 
     def _minimum(self, x: np.ndarray, sweep: Sweep) -> tuple[ModelSolution, np.ndarray]:
         """The model's solution, and its point with exact zeros and pieces where those are certain."""
@@ -149,15 +149,17 @@ class Newton:
 
     def _search(self, at: Iterate, whole: Iterate, move: np.ndarray, slope: float) -> Iterate:
         """A shorter step along known margins, and one read at its end."""
-        start, end = at.sweep.at_rows.margins, whole.sweep.at_rows.margins
-        length = 1.0
-        while length > _SHORTEST:
-            length *= 0.5
-            margins, x = start + length * (end - start), at.x + length * move
-            value = self.sums.loss_at(margins) + self._penalty(x)
-            if value <= at.value + _ARMIJO * length * slope:
-                sweep = self.sums.at_margins(margins, curvature=True)
-                return replace(whole, x=x, sweep=sweep, value=value, reads=whole.reads + 1.0, length=length)
+        longest = 0.5
+        while longest > _SHORTEST:
+            lengths = longest * 0.5 ** np.arange(_AT_ONCE)
+            for length, loss in zip(lengths, self.sums.losses_between(at.sweep, whole.sweep, lengths), strict=True):
+                x = at.x + length * move
+                value = float(loss) + self._penalty(x)
+                if value <= at.value + _ARMIJO * length * slope:
+                    sweep = self.sums.between(at.sweep, whole.sweep, length)
+                    reads = whole.reads + 1.0
+                    return replace(whole, x=x, sweep=sweep, value=value, reads=reads, length=float(length))
+            longest *= 0.5**_AT_ONCE
         return replace(whole, x=at.x, sweep=at.sweep, value=at.value, length=0.0)
 
     def _settled(self, at: Iterate, following: Iterate) -> Iterate:

@@ -15,7 +15,7 @@ from ..problem import Problem
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
 from ..state import State
-from ..sums import LocalSums
+from ..sums import Token
 from .newton import Iterate, Newton
 from .penalties import PenaltyForm
 
@@ -77,7 +77,7 @@ class ProxNewton(Periodic, Watcher):
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        n, d, m = problem.block.labels.size, x0.size, problem.F.n_outputs
+        n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
         vectors = {"x": x0.copy(), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
         vectors |= {"slopes": np.zeros(n), "slopes_gradient": np.zeros(d)}
         numbers = {
@@ -99,7 +99,7 @@ class ProxNewton(Periodic, Watcher):
         self._take(problem, state, self._steps(problem).start(state.vectors["x"].copy()))
         if np.any(state.vectors["x"]):
             state.numbers["drop"] = 0.0  # a start of one's own may be the solution
-        return problem.block.labels.size
+        return problem.sums.n_rows
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
@@ -107,28 +107,25 @@ class ProxNewton(Periodic, Watcher):
         following, solution, ahead = newton.step(self._iterate(problem, state))
         if ahead.foretold is not None and ahead.foretold_gradient is not None:
             v["y"][:] = self._form(problem).multiplier(solution.w, solution.y)
-            v["slopes"][:], v["slopes_gradient"][:] = ahead.foretold, ahead.foretold_gradient
+            v["slopes"], v["slopes_gradient"] = problem.sums.kept(ahead.foretold), ahead.foretold_gradient
+            self._foretold = v["slopes"], ahead.foretold
             numbers["foretold"] = 1.0
         self._take(problem, state, following)
-        return round(following.reads * problem.block.labels.size)
+        return round(following.reads * problem.sums.n_rows)
 
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors
         x = v["x"].copy()
-        known = state.numbers["foretold"] > 0.0
-        return Solution(
-            x,
-            x.copy(),
-            problem.F.forward(x),
-            -v["y"],
-            v["slopes"].copy() if known else None,
-            v["slopes_gradient"].copy() if known else None,
-        )
+        slopes = gradient = None
+        if state.numbers["foretold"] > 0.0:
+            slopes, gradient = self._slopes(state), v["slopes_gradient"].copy()
+        return Solution(x, x.copy(), problem.F.forward(x), -v["y"], slopes, gradient)
 
     def evaluation(self, state: State) -> Evaluation | None:
-        if math.isnan(state.numbers["loss"]):
+        margins = self._margins(state)
+        if math.isnan(state.numbers["loss"]) or margins is None:
             return None
-        return Evaluation(state.numbers["loss"], state.vectors["margins"], state.vectors["gradient"], None)
+        return Evaluation(state.numbers["loss"], margins, state.vectors["gradient"], None)
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
         return state.numbers["drop"] <= _PROMISING * math.sqrt(tol) or state.numbers["exhausted"] > 0.0
@@ -146,14 +143,15 @@ class ProxNewton(Periodic, Watcher):
 
     _kept: tuple[Problem, PenaltyForm, Newton] | None = None
     _reached: tuple[np.ndarray, Iterate] | None = None
+    _foretold: tuple[np.ndarray, Token] | None = None
+    """What the vectors of the state stand for, as long as it is this run that goes on."""
 
     def _parts(self, problem: Problem) -> tuple[Problem, PenaltyForm, Newton]:
         """The penalties' form and the steps, made once for each problem."""
         if self._kept is None or self._kept[0] is not problem:
             form = PenaltyForm.of(problem)
             assert form is not None
-            sums = LocalSums(problem.block, problem.loss)
-            newton = Newton(sums, form.form, problem.penalty_value, problem.loss.curvature)
+            newton = Newton(problem.sums, form.form, problem.penalty_value, problem.loss.curvature)
             self._kept = problem, form, newton
         return self._kept
 
@@ -162,6 +160,20 @@ class ProxNewton(Periodic, Watcher):
 
     def _steps(self, problem: Problem) -> Newton:
         return self._parts(problem)[2]
+
+    def _margins(self, state: State) -> Token:
+        """Those of x; None in a run that is resumed and could not keep them."""
+        kept = state.vectors["margins"]
+        if self._reached is not None and self._reached[0] is kept:
+            return self._reached[1].sweep.margins
+        return kept if kept.size else None
+
+    def _slopes(self, state: State) -> Token:
+        """The slopes that the last model foretold, if they are still there."""
+        kept = state.vectors["slopes"]
+        if kept.size:
+            return kept.copy()
+        return self._foretold[1] if self._foretold is not None and self._foretold[0] is kept else None
 
     def _iterate(self, problem: Problem, state: State) -> Iterate:
         """Where the run stands, with the curvature: kept from the last step, or made anew from the margins."""
@@ -174,7 +186,7 @@ class ProxNewton(Periodic, Watcher):
     def _take(self, problem: Problem, state: State, at: Iterate) -> None:
         v, numbers = state.vectors, state.numbers
         v["x"][:], v["gradient"][:] = at.x, at.sweep.gradient
-        v["margins"] = at.sweep.at_rows.margins
+        v["margins"] = problem.sums.kept(at.sweep.margins)
         numbers["floor"], numbers["loss"], numbers["value"] = at.floor, at.sweep.loss, at.value
         if math.isnan(numbers["start"]) and math.isfinite(at.value):
             numbers["start"] = at.value

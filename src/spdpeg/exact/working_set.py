@@ -21,7 +21,7 @@ from ..problem import Problem
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
 from ..state import State
-from ..sums import LocalSums, Sweep
+from ..sums import Sweep, Token
 from .identify import Identified, Identifier
 from .newton import Newton
 from .penalties import PenaltyForm
@@ -74,7 +74,7 @@ class WorkingSet(Periodic, Watcher):
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        n, d, m = problem.block.labels.size, x0.size, problem.F.n_outputs
+        n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
         vectors = {"x": x0.copy(), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
         numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "step": 1.0, "pieces": 0.0}
         numbers |= {"cap": float(_FIRST_PIECES), "stalled": 0.0, "tol": 0.0}
@@ -83,10 +83,8 @@ class WorkingSet(Periodic, Watcher):
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
         if not math.isnan(state.numbers["loss"]):
             return 0
-        parts = self._parts(problem)
-        sweep = parts.sums.at(state.vectors["x"])
-        self._take(problem, state, state.vectors["x"], sweep)
-        return problem.block.labels.size
+        self._take(problem, state, state.vectors["x"], problem.sums.at(state.vectors["x"]))
+        return problem.sums.n_rows
 
     def on_certificate(
         self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
@@ -99,7 +97,7 @@ class WorkingSet(Periodic, Watcher):
         before = numbers["value"]
         found = self._identified(problem, state)
         pieces = found.pieces
-        sums = parts.sums.collapse(pieces.labels, pieces.number)
+        sums = problem.sums.collapse(pieces.labels, pieces.number)
         lines = parts.lines.collapsed(pieces)
         newton = Newton(sums, lines.form, lines.value, problem.loss.curvature)
         w, margins, bends = self._solve(newton, pieces.reduce(v["x"]), numbers)
@@ -107,7 +105,7 @@ class WorkingSet(Periodic, Watcher):
         sizes = np.bincount(pieces.labels[pieces.labels >= 0], minlength=pieces.number)
         numbers["step"] = 1.0 / max(float(np.max(bends / sizes)), np.finfo(float).tiny)
         numbers["pieces"] = float(np.count_nonzero(w))
-        self._take(problem, state, x, parts.sums.at_margins(margins))
+        self._take(problem, state, x, problem.sums.at_margins(margins))
         gained = before - numbers["value"]
         if gained <= _STALLED * abs(before):
             numbers["stalled"] += 1.0
@@ -115,7 +113,7 @@ class WorkingSet(Periodic, Watcher):
             self._found = None  # the next step may open more
         else:
             numbers["stalled"] = 0.0
-        return problem.block.labels.size * 2
+        return 2 * problem.sums.n_rows
 
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors
@@ -123,14 +121,15 @@ class WorkingSet(Periodic, Watcher):
         return Solution(x, x.copy(), problem.F.forward(x), -v["y"])
 
     def evaluation(self, state: State) -> Evaluation | None:
-        if math.isnan(state.numbers["loss"]):
+        margins = self._margins(state)
+        if math.isnan(state.numbers["loss"]) or margins is None:
             return None
-        return Evaluation(state.numbers["loss"], state.vectors["margins"], state.vectors["gradient"], None)
+        return Evaluation(state.numbers["loss"], margins, state.vectors["gradient"], None)
 
     def ended(self, state: State) -> Status | None:
         return Status.EXHAUSTED if state.numbers["stalled"] >= 3.0 else None
 
-    def _solve(self, newton: Newton, w: np.ndarray, numbers: dict[str, float]) -> tuple[np.ndarray, ...]:
+    def _solve(self, newton: Newton, w: np.ndarray, numbers: dict[str, float]) -> tuple[np.ndarray, Token, np.ndarray]:
         """Newton's steps among the pieces; the point, its margins and the diagonal of the curvature there."""
         at = newton.start(w)
         gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
@@ -140,10 +139,19 @@ class WorkingSet(Periodic, Watcher):
             if at.exhausted or (at.length == 1.0 and at.foretold <= enough * abs(at.value)):
                 break
         assert at.sweep.curvature is not None
-        return at.x, at.sweep.at_rows.margins, at.sweep.curvature.diagonal()
+        return at.x, at.sweep.margins, at.sweep.curvature.diagonal()
 
     _kept: tuple[Problem, "_Parts"] | None = None
     _found: tuple[np.ndarray, Identified] | None = None
+    _reached: tuple[np.ndarray, Token] | None = None
+    """What the margins of the state stand for, as long as it is this run that goes on."""
+
+    def _margins(self, state: State) -> Token:
+        """Those of x; None in a run that is resumed and could not keep them."""
+        kept = state.vectors["margins"]
+        if self._reached is not None and self._reached[0] is kept:
+            return self._reached[1]
+        return kept if kept.size else None
 
     def _parts(self, problem: Problem) -> "_Parts":
         if self._kept is None or self._kept[0] is not problem:
@@ -166,7 +174,8 @@ class WorkingSet(Periodic, Watcher):
 
     def _take(self, problem: Problem, state: State, x: np.ndarray, sweep: Sweep) -> None:
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
-        v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, sweep.at_rows.margins
+        v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
+        self._reached = v["margins"], sweep.margins
         numbers["loss"], numbers["value"] = sweep.loss, sweep.loss + problem.penalty_value(x)
         self._identify(problem, state)
         v["y"][:] = parts.dual(problem, v["x"], v["gradient"], self._identified(problem, state))
@@ -180,7 +189,6 @@ class _Parts:
         assert form is not None
         assert form.lines is not None
         self.form, self.lines = form, form.lines
-        self.sums = LocalSums(problem.block, problem.loss)
         self.identify = Identifier(self.lines, problem.fused)
 
     def dual(self, problem: Problem, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:

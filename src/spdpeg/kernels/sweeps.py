@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import STRETCH, Term, call_scalar, call_stretch, inner, kernel
+from .lapack import Routines, add_gram
 from .rows import Rows, add_row, row_dot, weight_of
 
 
@@ -119,3 +120,9 @@ def outer_sum(rows: Rows, factors: np.ndarray, stride: int, out: np.ndarray) -> 
     for i in range(0, factors.size, stride):
         if factors[i] != 0.0:
             add_outer(rows, i, factors[i], out)
+
+
+@kernel
+def rank_update(lapack: Routines, rows: np.ndarray, out: np.ndarray) -> None:
+    """Add rows^T rows to the lower triangle of `out`, without holding up other threads."""
+    add_gram(lapack, rows, out)

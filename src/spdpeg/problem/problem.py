@@ -15,15 +15,16 @@ from ..data import CSR, Block, Source, Stream, as_source
 from ..data.base import no_weights
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import STRETCH, as_reals
-from ..kernels.rows import column_squares, gradient_sum, loss_sum, sum_stretches
+from ..kernels.rows import gradient_sum, sum_stretches
 from ..kernels.terms import Terms
 from ..losses import Loss
 from ..operators import Empty, Identity, Operator, Repeated, as_operator
 from ..parameters import as_number, numbers, require_parts, shown
 from ..penalties import Penalty, SeparableSum, constrain
+from ..sums import LocalSums, Sums
 from .checks import checked_bias, checked_loss, checked_penalty
 from .labels import as_labels, as_numbers, as_signs, classes_of_stream, two_classes
-from .statistics import gram_norm, measure, rough_gram_norm
+from .statistics import gram_norm, rough_gram_norm
 from .weights import checked_weights, normalized
 
 
@@ -100,7 +101,7 @@ class Problem:
             self.block = Block(self.source.rows._replace(bias=self.bias), labels, weights)
         if isinstance(intercept, bool | np.bool_) and intercept:
             self._choose_bias()
-        self.statistics = measure(self.block, self.loss)
+        self.statistics = self.sums.statistics()
 
     def with_penalties(self, r1: Penalty | None = None, r2: Penalty | None = None, F: Any = None) -> "Problem":
         """The same data, loss, domain and intercept under other penalties; the data are shared and not read again.
@@ -139,8 +140,8 @@ class Problem:
             self._require_finite_sum("objective and loss")
             if not x.any():
                 return self.loss_at_zero
-            block = self.block
-        return float(loss_sum(block.rows, block.labels, block.weights, self.loss.value_term, x)) / block.labels.size
+            return self.sums.loss(x)
+        return LocalSums.of(block, self.loss).loss(x)
 
     def gradient(self, x: Any) -> np.ndarray:
         """Gradient of the mean loss at x."""
@@ -184,6 +185,16 @@ class Problem:
 
     # ---------------------------------------------------------------------------------------------------- bounds
 
+    @property
+    def n_rows(self) -> int:
+        """Rows of the data; those of the first chunk, for a stream."""
+        return self.sums.n_rows
+
+    @cached_property
+    def sums(self) -> Sums:
+        """The data as the exact methods and the certificate see them: sums over rows."""
+        return LocalSums.of(self.block, self.loss)
+
     @cached_property
     def lipschitz(self) -> float:
         """Upper bound on the Lipschitz constant of the gradient of the mean loss (of the first chunk, for a stream)."""
@@ -215,9 +226,7 @@ class Problem:
     @cached_property
     def column_sizes(self) -> np.ndarray:
         """Root of the mean of w a_ij^2, for each column."""
-        squares = np.empty(self.n_coordinates)
-        column_squares(self.block.rows, self.block.weights, squares)
-        return np.sqrt(squares)
+        return np.sqrt(self.sums.column_squares())
 
     @cached_property
     def free_directions(self) -> sp.csc_array | None:
@@ -300,7 +309,7 @@ class Problem:
 
     def check_block(self, block: Block) -> None:
         """Refuse a chunk of a stream that holds NaN or infinite entries."""
-        measure(block, self.loss)
+        LocalSums.of(block, self.loss).statistics()
 
     # --------------------------------------------------------------------------------------------------- private
 
@@ -327,7 +336,8 @@ class Problem:
     def _choose_bias(self) -> None:
         """As long a column as the rows are on average; 1 if all of them are empty."""
         rows = self.block.rows
-        square = measure(self.block._replace(rows=rows._replace(bias=0.0)), self.loss).mean_square
+        alone = self.block._replace(rows=rows._replace(bias=0.0))
+        square = LocalSums.of(alone, self.loss).statistics().mean_square
         if square > 0.0:
             self.bias = math.sqrt(square)
             self.block = self.block._replace(rows=rows._replace(bias=self.bias))

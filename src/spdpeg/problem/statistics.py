@@ -1,14 +1,11 @@
 """Sizes of the rows and of the matrix they make, which steps are chosen by."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from ..data import Block
-from ..errors import InputError
-from ..kernels.rows import first_bad_row, gram_product, row_statistics
-from ..losses import Loss
+from ..kernels.rows import gram_product
 from ..operators.spectrum import eigenvalue_bound, eigenvalue_estimate
 
 _NORM_ENTRIES = 1e7
@@ -17,28 +14,6 @@ _SAMPLED_MARGIN = 1.05
 """Factor on the norm of evenly spaced rows, for what they may miss."""
 _ROUGH_ENTRIES = 1e6
 """Above this many stored entries a rough norm of the data is that of evenly spaced rows."""
-
-
-class RowStatistics(NamedTuple):
-    """Of the rows, weights included."""
-
-    max_square: float
-    mean_square: float
-    mean_noise: float
-    """Mean of |gradient of one row's loss at x = 0|^2."""
-
-
-def measure(block: Block, loss: Loss) -> RowStatistics:
-    """Sizes of the rows of a block; rows with NaN or infinite entries are refused."""
-    sums = np.empty(3)
-    row_statistics(block.rows, block.labels, block.weights, loss.derivative_term, sums)
-    if np.isnan(sums[0]):
-        bad = int(first_bad_row(block.rows))
-        if bad >= 0:
-            raise InputError(f"X has a NaN or infinite entry in row {bad}. Impute it or drop the row.")
-        raise InputError("X has entries so large that their squares overflow. Scale the columns of X down.")
-    n = block.labels.size
-    return RowStatistics(float(sums[0]), float(sums[1]) / n, float(sums[2]) / n)
 
 
 def gram_norm(block: Block, n_coordinates: int) -> float:

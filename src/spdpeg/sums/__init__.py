@@ -1,9 +1,18 @@
-"""Sums over rows: all that the exact methods see of the data.
+"""Sums over rows: all that the exact methods and the certificate see of the data.
 
 A method asks for a `Sweep` at a point and gets the mean loss, its gradient and its curvature, made in one read; what
-belongs to single rows (margins, slopes, bends) stays with the rows. `local` has rows in memory or on a memory map.
+belongs to single rows (margins, slopes, bends) stays with the rows.
+
+| file | what |
+|---|---|
+| base | the protocol, for people who keep rows somewhere else |
+| local | sums over blocks of rows that this process reads |
+| part | the sums over one block |
+| portions | rows cut into blocks |
+| threads | blocks worked on by several threads, with the same bits for any number of them |
 """
 
-from .local import LocalSums, Sweep
+from .base import Evaluation, RowStatistics, Sums, Sweep, Token
+from .local import LocalSums
 
-__all__ = ["LocalSums", "Sweep"]
+__all__ = ["Evaluation", "LocalSums", "RowStatistics", "Sums", "Sweep", "Token"]

@@ -1,21 +1,32 @@
-"""Sums over rows in memory."""
+"""Sums over rows that this process reads, block by block."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas
 
-from ..data import Block, Dense
-from ..data.matrix import data_matrix
-from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts
-from ..kernels.jit import STRETCH, frozen
-from ..kernels.rows import Rows, sum_stretches
-from ..kernels.sweeps import Ahead, AtRows, Labelled, outer_sum, read_margins, sweep
+from ..data import Block
+from ..data.blocks import join, pick
+from ..errors import InputError
+from ..kernels.jit import STRETCH
+from ..kernels.rows import (
+    Rows,
+    adjoint,
+    column_squares,
+    conjugates_at,
+    evaluate,
+    first_bad_row,
+    loss_sum,
+    row_statistics,
+    slope_sum,
+    sum_stretches,
+)
+from ..kernels.sweeps import AtRows
 from ..losses import Loss
-
-_BLOCK_ENTRIES = 1 << 17
-"""Entries of dense rows that are worked on at a time, so that all products with them find them in the cache."""
+from . import part, threads
+from .base import Evaluation, RowStatistics, Sweep
+from .portions import InMemory, Portions, cut
 
 _SCATTERED = 0.5
 """Time of half an outer product of a sparse row with itself, per entry, relative to"""
@@ -24,61 +35,165 @@ _DENSE_FLOPS = 15.0
 """as many flops of a dense product."""
 
 _NOTHING = np.zeros(0)
-_NO_MATRIX = np.zeros((0, 0))
-
-
-@dataclass
-class Sweep:
-    """What one read of the data tells at a point."""
-
-    loss: float
-    gradient: np.ndarray
-    curvature: np.ndarray | None
-    """A^T W diag(phi'') A / N, symmetric; None unless asked for."""
-    at_rows: AtRows
-    foretold: np.ndarray | None = None
-    foretold_gradient: np.ndarray | None = None
-    """Slopes that the model before foretold, and A^T W of them over N: a dual point."""
 
 
 class LocalSums:
-    """Sums over the rows of a block, for a loss."""
+    """Sums over rows in blocks, for a loss; the class of `Sums` for one machine.
 
-    def __init__(self, block: Block, loss: Loss) -> None:
+    A token is a vector with a number for each row.
+
+    Parameters
+    ----------
+    portions : Portions
+        The rows.
+    labels, weights : array
+        Of all rows; no weights means weight 1 everywhere.
+    loss : Loss
+    block : Block, optional
+        All rows at once, if they are in memory or mapped into it.
+    """
+
+    def __init__(
+        self, portions: Portions, labels: np.ndarray, weights: np.ndarray, loss: Loss, block: Block | None = None
+    ) -> None:
         self.block = block
-        self.n_rows = block.labels.size
-        self.n_columns = block.rows.width + (block.rows.bias != 0.0)
-        self.is_sparse = block.rows.indptr.size > 0
-        self._loss = loss
-        self._data = Labelled(*block, loss.read_term, loss.curvature_term)
-        self._dense: Any = None if self.is_sparse else data_matrix(block.rows)
+        self.n_rows = labels.size
+        self.n_columns = portions.width + (portions.bias != 0.0)
+        self.n_entries, self.is_sparse = portions.n_entries, portions.is_sparse
+        self._portions, self._labels, self._weights, self._loss = portions, labels, weights, loss
+        starts = portions.starts
+        self._ranges = [slice(start, stop) for start, stop in pairwise(starts)]
+        self._shares = [(some.stop - some.start) / self.n_rows for some in self._ranges]
 
-    def at(self, x: np.ndarray, *, curvature: bool = False, model: Sweep | None = None, ahead: Any = None) -> Sweep:
-        """All sums at x in one read; `ahead` is where the model of an earlier sweep has its minimum."""
-        here = AtRows(np.empty(self.n_rows), np.empty(self.n_rows), np.empty(self.n_rows))
-        return self._read(x, here, False, curvature, model, ahead)
+    @classmethod
+    def of(cls, block: Block, loss: Loss) -> "LocalSums":
+        """Of a block in memory."""
+        return cls(cut(block.rows, block.labels.size), block.labels, block.weights, loss, block)
+
+    # ----------------------------------------------------------------------------------------------- at a point
+
+    def at(
+        self, x: np.ndarray, *, curvature: bool = False, model: Sweep | None = None, ahead: np.ndarray | None = None
+    ) -> Sweep:
+        """All sums at x; `ahead` is where the model of an earlier sweep has its minimum. One read."""
+        return self._swept(x, np.empty(self.n_rows), False, curvature, model, ahead)
 
     def at_margins(self, margins: np.ndarray, *, curvature: bool = False) -> Sweep:
-        """The same at a point whose margins are known."""
-        here = AtRows(margins, np.empty(self.n_rows), np.empty(self.n_rows))
-        return self._read(np.zeros(self.n_columns), here, True, curvature, None, None)
+        """The same at a point whose margins are known. One read."""
+        return self._swept(np.zeros(self.n_columns), margins, True, curvature)
 
-    def loss_at(self, margins: np.ndarray) -> float:
-        """Mean loss at known margins; reads no rows."""
-        term = self._loss.read_term
-        total = sum_stretches(term, margins, self.block.labels, self.block.weights, np.empty(STRETCH))
-        return float(total) / self.n_rows
+    def floored(self, sweep: Sweep, floor: float) -> Sweep:
+        """The same sums with a curvature of bends that are raised to `floor`. One read."""
+        rows = sweep.at_rows._replace(bends=np.maximum(sweep.at_rows.bends, floor))
+        curvature = self._added(lambda block, some: part.curvature(block, rows.bends[some]))
+        least, largest = sweep.bends
+        bends = max(least, floor), max(largest, floor)
+        return Sweep(sweep.loss, sweep.gradient, curvature, sweep.margins, rows, bends)
 
-    def curvature(self, bends: np.ndarray) -> np.ndarray:
-        """A^T W diag(bends) A / N: one read."""
-        factors = bends * self.block.weights / self.n_rows if self.block.weights.size else bends / self.n_rows
-        out = np.zeros((self.n_columns, self.n_columns))
-        if self.is_sparse:
-            outer_sum(self.block.rows, factors, 1, out)
-            return out + out.T
-        for rows, some in self._blocks():
-            _add_gram(rows, factors[some], out)
-        return _symmetric(out)
+    def losses_between(self, start: Sweep, end: Sweep, lengths: np.ndarray) -> np.ndarray:
+        """Mean losses at parts of the way from one point to the other; reads margins only."""
+        return np.array([self._loss_at(_point_between(start, end, length)) for length in lengths])
+
+    def between(self, start: Sweep, end: Sweep, length: float) -> Sweep:
+        """All sums, curvature too, at one of these points. One read."""
+        return self.at_margins(_point_between(start, end, length), curvature=True)
+
+    def look(self, x: np.ndarray, margins: np.ndarray | None = None, shift: float = 0.0) -> Evaluation:
+        """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""
+        known = margins is not None
+        t = np.empty(self.n_rows) if margins is None else margins + shift if shift else margins
+        d = self.n_columns
+
+        def one(block: Block, some: slice) -> tuple[float, np.ndarray, np.ndarray]:
+            gradient, rising = np.empty(d), np.empty(d)
+            term, spare = self._loss.read_term, np.empty(STRETCH)
+            return float(evaluate(*block, term, x, known, t[some], spare, gradient, rising)), gradient, rising
+
+        loss, gradient, rising = 0.0, np.zeros(d), np.zeros(d)
+        for share, (value, whole, up) in zip(self._shares, self._each(one), strict=True):
+            loss += share * value
+            gradient += share * whole
+            rising += share * up
+        return Evaluation(loss, t, gradient, rising)
+
+    def loss(self, x: np.ndarray) -> float:
+        """Mean loss alone. One read."""
+        term = self._loss.value_term
+        values = self._each(lambda block, _: float(loss_sum(block.rows, block.labels, block.weights, term, x)))
+        return sum(values) / self.n_rows
+
+    # ------------------------------------------------------------------------------------------ for lower bounds
+
+    def slopes(self, margins: np.ndarray, shift: float, up: float, down: float) -> np.ndarray:
+        """phi' at margins + shift, positive slopes times `up`, the others times `down`."""
+        return self.scaled(self._loss.derivative(margins + shift, self._labels), up, down)
+
+    def scaled(self, u: np.ndarray, up: float, down: float) -> np.ndarray:
+        """u, its positive entries times `up`, the others times `down`."""
+        return u if up == down == 1.0 else np.where(u > 0.0, up * u, down * u)
+
+    def adjoint(self, u: np.ndarray) -> np.ndarray:
+        """A^T W u / N. One read."""
+
+        def one(block: Block, some: slice) -> np.ndarray:
+            out = np.empty(self.n_columns)
+            adjoint(block.rows, block.weights, u[some], out)
+            return out
+
+        return self._added(one)
+
+    def mean_square(self, u: np.ndarray) -> float:
+        """Mean of w u^2."""
+        return float(np.mean(u * u * self._weights if self._weights.size else u * u))
+
+    def mean_slopes(self, margins: np.ndarray, shifts: np.ndarray) -> np.ndarray:
+        """Means of w phi'(margin + shift), for several shifts at once."""
+        term, spare, slopes = self._loss.read_term, np.empty(STRETCH), np.empty(STRETCH)
+        sums = [slope_sum(term, margins, shift, self._labels, self._weights, spare, slopes) for shift in shifts]
+        return np.array(sums) / self.n_rows
+
+    def conjugate(self, u: np.ndarray, scale: float) -> float:
+        """Mean of w phi*(scale u)."""
+        return self._loss.conjugate_sum(scale * u, self._labels, self._weights) / self.n_rows
+
+    def conjugate_at(self, margins: np.ndarray, shift: float, up: float, down: float) -> float:
+        """The same for `slopes(margins, shift, up, down)`, which are not kept."""
+        terms = self._loss.read_term, self._loss.conjugates_term  # not before they are needed: a loss may lack one
+        spare = np.empty(STRETCH), np.empty(STRETCH)
+        return float(conjugates_at(*terms, margins, shift, up, down, self._labels, self._weights, *spare)) / self.n_rows
+
+    # ---------------------------------------------------------------------------------------- of the data alone
+
+    def statistics(self) -> RowStatistics:
+        """Sizes of the rows; those with NaN or infinite entries are refused. One read."""
+        term = self._loss.derivative_term
+
+        def one(block: Block, some: slice) -> tuple[np.ndarray, int]:
+            sums = np.empty(3)
+            row_statistics(*block, term, sums)
+            return sums, int(first_bad_row(block.rows)) if np.isnan(sums[0]) else -1
+
+        largest, total, noise = 0.0, 0.0, 0.0
+        for some, (sums, bad) in zip(self._ranges, self._each(one), strict=True):
+            if np.isnan(sums[0]):
+                _refuse(some.start + bad if bad >= 0 else -1)
+            largest, total, noise = max(largest, float(sums[0])), total + float(sums[1]), noise + float(sums[2])
+        return RowStatistics(largest, total / self.n_rows, noise / self.n_rows)
+
+    def column_squares(self) -> np.ndarray:
+        """Means of w a_ij^2. One read."""
+
+        def one(block: Block, some: slice) -> np.ndarray:
+            out = np.empty(self.n_columns)
+            column_squares(block.rows, block.weights, out)
+            return out
+
+        return self._added(one)
+
+    def sample(self, n_rows: int) -> Block:
+        """About so many rows from all over the data, in memory; the same ones each time."""
+        stride = max(1, self.n_rows // n_rows)
+        return join(list(self._each(lambda block, some: pick(block, np.arange(0, block.labels.size, stride)))))
 
     def collapse(self, labels: np.ndarray, count: int) -> "LocalSums":
         """The same rows with columns added up over `count` pieces; labels[j] is the piece of column j, or -1. One read.
@@ -86,97 +201,107 @@ class LocalSums:
         The result is dense where that makes its curvature cheaper. An intercept's column must be a piece of its own,
         the last.
         """
-        rows = self.block.rows
-        pieces = count - (rows.bias != 0.0)
-        own = labels[: rows.width].astype(np.int64)
+        pieces = count - (self._portions.bias != 0.0)
+        own = labels[: self._portions.width].astype(np.int64)
+        blocks = list(self._each(lambda block, some: part.collapsed(block.rows, own, pieces)))
         if self.is_sparse:
-            sparse = self._collapse_sparse(own, pieces)
-            counts = np.diff(sparse.indptr).astype(float)
-            if _SCATTERED * float(counts @ counts) > self.n_rows * pieces * (pieces / _DENSE_FLOPS + 1.0):
-                table = np.zeros((self.n_rows, pieces))
-                collapse_dense(rows, own, table)
-                return LocalSums(self.block._replace(rows=Dense(table).rows._replace(bias=rows.bias)), self._loss)
-            return LocalSums(self.block._replace(rows=sparse), self._loss)
-        inside = np.flatnonzero(own >= 0)
-        table = self._dense[:, : rows.width][:, inside]
-        if pieces < inside.size:
-            order = np.argsort(own[inside], kind="stable")
-            starts = np.searchsorted(own[inside][order], np.arange(pieces))
-            table = np.add.reduceat(table[:, order], starts, axis=1)
-        else:
-            table = table[:, np.argsort(own[inside], kind="stable")]
-        return LocalSums(self.block._replace(rows=Dense(table).rows._replace(bias=rows.bias)), self._loss)
+            squares = sum(float(np.square(np.diff(rows.indptr), dtype=float).sum()) for rows in blocks)
+            if _SCATTERED * squares > self.n_rows * pieces * (pieces / _DENSE_FLOPS + 1.0):
+                blocks = [part.densified(rows) for rows in blocks]
+        portions = InMemory(blocks, self._portions.starts)
+        return LocalSums(portions, self._labels, self._weights, self._loss)
 
-    def _collapse_sparse(self, labels: np.ndarray, pieces: int) -> Rows:
-        rows = self.block.rows
-        counts = np.empty(self.n_rows, dtype=np.int64)
-        collapsed_counts(rows, labels, np.full(pieces, -1), counts)
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        indices, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-        collapse_sparse(rows, labels, np.full(pieces, -1), np.empty(pieces, np.int64), indptr, indices, values)
-        return Rows(frozen(values), frozen(indices), frozen(indptr), pieces, rows.bias)
+    # ---------------------------------------------------------------------------------------------- between runs
 
-    def _read(
-        self, x: np.ndarray, here: AtRows, known: bool, curvature: bool, model: Sweep | None, ahead: Any
+    def kept(self, token: np.ndarray) -> np.ndarray:
+        """A token as the vector that the state of a run keeps."""
+        return token
+
+    def length_kept(self) -> int:
+        """Of such vectors."""
+        return self.n_rows
+
+    # --------------------------------------------------------------------------------------------------- private
+
+    def _swept(
+        self,
+        x: np.ndarray,
+        margins: np.ndarray,
+        known: bool,
+        curvature: bool,
+        model: Sweep | None = None,
+        ahead: np.ndarray | None = None,
     ) -> Sweep:
+        foretells = model is not None and ahead is not None
+        here = AtRows(margins, np.empty(self.n_rows), np.empty(self.n_rows))
+        before: AtRows | None = model.at_rows if model is not None and foretells else None
+        u = np.empty(self.n_rows if foretells else 0)
+        request = part.Request(x, known, curvature, _NOTHING if ahead is None else ahead)
+
+        def one(block: Block, some: slice) -> part.PartSums:
+            based = None if before is None else _cut(before, some)
+            return part.read(block, self._loss, request, _cut(here, some), based, u[some])
+
         d = self.n_columns
-        gradient = np.zeros(d)
-        out = np.zeros((d, d)) if curvature else _NO_MATRIX
-        step = Ahead(*[_NOTHING] * 6)
-        if model is not None and ahead is not None:
-            step = Ahead(ahead, *model.at_rows, np.empty(self.n_rows), np.zeros(d))
-        if self.is_sparse:
-            loss = float(sweep(self._data, x, known, 1, here, step, gradient, out))
-            out = out + out.T
-        else:
-            loss = self._read_dense(x, here, known, step, gradient, out)
-        sums = Sweep(loss, gradient, out if curvature else None, here)
-        if step.point.size:
-            sums.foretold, sums.foretold_gradient = step.foretold, step.gradient
-        return sums
+        loss, gradient, foretold = 0.0, np.zeros(d), np.zeros(d)
+        H = np.zeros((d, d)) if curvature else None
+        least, largest = np.inf, -np.inf
+        for share, sums in zip(self._shares, self._each(one), strict=True):
+            loss += share * sums.loss
+            gradient += share * sums.gradient
+            if foretells:
+                foretold += share * sums.foretold_gradient
+            if H is not None:
+                H += share * sums.curvature
+            least, largest = min(least, sums.least_bend), max(largest, sums.largest_bend)
+        sweep = Sweep(loss, gradient, H, margins, here, (least, largest))
+        if foretells:
+            sweep.foretold, sweep.foretold_gradient = u, foretold
+        return sweep
 
-    def _read_dense(
-        self, x: np.ndarray, here: AtRows, known: bool, step: Ahead, gradient: np.ndarray, out: np.ndarray
-    ) -> float:
-        """Block by block, so that the products with a block find it in the cache."""
-        total = 0.0
-        weights = self.block.weights / self.n_rows if self.block.weights.size else None
-        for rows, some in self._blocks():
-            part = AtRows(*(vector[some] for vector in here))
-            if not known:
-                part.margins[:] = rows @ x
-            block = Labelled(
-                self._data.rows,
-                self._data.labels[some],
-                self._data.weights[some],
-                self._data.read,
-                self._data.bend,
-            )
-            total += float(read_margins(block, part)) * part.margins.size
-            share = 1.0 / self.n_rows if weights is None else weights[some]
-            gradient += (share * part.slopes) @ rows
-            if step.point.size:
-                step.foretold[some] = step.slopes[some] + step.bends[some] * (rows @ step.point - step.margins[some])
-                step.gradient[:] += (share * step.foretold[some]) @ rows
-            if out.size:
-                _add_gram(rows, share * part.bends, out)
-        if out.size:
-            out[:] = _symmetric(out)
-        return total / self.n_rows
+    def _loss_at(self, margins: np.ndarray) -> float:
+        total = sum_stretches(self._loss.read_term, margins, self._labels, self._weights, np.empty(STRETCH))
+        return float(total) / self.n_rows
 
-    def _blocks(self) -> Any:
-        size = max(1, _BLOCK_ENTRIES // max(self.n_columns, 1))
-        for start in range(0, self.n_rows, size):
-            some = slice(start, start + size)
-            yield self._dense[some], some
+    def _added(self, one: Callable[[Block, slice], np.ndarray]) -> np.ndarray:
+        """Means over blocks, added up to that over all rows."""
+        total: Any = 0.0
+        for share, mean in zip(self._shares, self._each(one), strict=True):
+            total = total + share * mean
+        return np.asarray(total)
 
+    def _each(self, one: Callable[[Block, slice], Any]) -> Iterator[Any]:
+        """What a function makes of each block, in their order."""
+        if len(self._ranges) == 1 and self._portions.resident:
+            yield one(self._block(0, self._portions.rows(0)), self._ranges[0])
+            return
+        numbers = range(len(self._ranges))
 
-def _add_gram(rows: np.ndarray, factors: np.ndarray, out: np.ndarray) -> None:
-    """The upper triangle of out += rows^T diag(factors) rows, factors at least 0."""
-    scaled = np.sqrt(factors)[:, None] * rows
-    # In Fortran's order the transpose is out itself, which is filled in place.
-    blas.dsyrk(1.0, scaled.T, beta=1.0, c=out.T, lower=1, overwrite_c=1)
+        def work(number: int) -> Any:
+            return one(self._block(number, self._portions.rows(number)), self._ranges[number])
+
+        with threads.one_blas_thread:
+            if self._portions.resident or threads.allowed() > 1:
+                yield from threads.in_order(work, numbers)
+                return
+            # One thread reads the next block while this one computes.
+            for number, rows in enumerate(threads.in_order(self._portions.rows, numbers, ahead=True)):
+                yield one(self._block(number, rows), self._ranges[number])
+
+    def _block(self, number: int, rows: Rows) -> Block:
+        some = self._ranges[number]
+        return Block(rows, self._labels[some], self._weights[some])
 
 
-def _symmetric(upper: np.ndarray) -> np.ndarray:
-    return np.triu(upper) + np.triu(upper, 1).T
+def _cut(vectors: AtRows, some: slice) -> AtRows:
+    return AtRows(*(vector[some] for vector in vectors))
+
+
+def _point_between(start: Sweep, end: Sweep, length: float) -> np.ndarray:
+    return np.asarray(start.margins + length * (end.margins - start.margins))
+
+
+def _refuse(row: int) -> None:
+    if row >= 0:
+        raise InputError(f"X has a NaN or infinite entry in row {row}. Impute it or drop the row.")
+    raise InputError("X has entries so large that their squares overflow. Scale the columns of X down.")

@@ -1,0 +1,167 @@
+"""What the exact methods and the certificate see of the data: a few sums over rows.
+
+Whoever keeps rows somewhere else (on a disk, on other machines) writes a class with the methods of `Sums`, and all that
+is built on them runs unchanged. What belongs to single rows is never looked at by the callers. They get it as a token,
+hand it back, and ask for sums over it: here tokens are vectors with a number for each row, on a cluster they would be
+names of such vectors that stay where the rows are.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..data import Block
+
+Token = Any
+"""Numbers that stay with the rows."""
+
+
+@dataclass
+class Sweep:
+    """What one read of the data tells at a point.
+
+    Attributes
+    ----------
+    loss : float
+        Mean loss.
+    gradient : array
+    curvature : array or None
+        A^T W diag(phi'') A / N, symmetric; None unless asked for.
+    margins : Token
+        A x.
+    at_rows : Token
+        What a model of the loss is made of: margins, slopes phi' and bends phi''.
+    bends : pair of float
+        The least and the largest phi''.
+    foretold : Token, optional
+        Slopes that the model before foretold: a dual point.
+    foretold_gradient : array, optional
+        A^T W of them over N.
+    """
+
+    loss: float
+    gradient: np.ndarray
+    curvature: np.ndarray | None
+    margins: Token
+    at_rows: Token
+    bends: tuple[float, float]
+    foretold: Token = None
+    foretold_gradient: np.ndarray | None = None
+
+
+class Evaluation(NamedTuple):
+    """Loss, margins and gradient at a point."""
+
+    loss: float
+    margins: Token
+    gradient: np.ndarray
+    rising: np.ndarray | None
+    """The gradient's part from rows with positive slopes; None where nobody has asked for it."""
+
+
+class RowStatistics(NamedTuple):
+    """Of the rows, weights included."""
+
+    max_square: float
+    mean_square: float
+    mean_noise: float
+    """Mean of |gradient of one row's loss at x = 0|^2."""
+
+
+class Sums(Protocol):
+    """Sums over N rows a_i with labels and weights w_i, for one loss; `A` has the rows, an intercept's column last.
+
+    All means are (1/N) sum w_i ..., the weights having mean 1. One call of a method marked "one read" touches each row
+    once. Sums must not depend on who computed which part of them: blocks of rows are fixed and added up in a fixed
+    order.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+    n_entries : int
+        Numbers that are stored, all of them for dense rows.
+    is_sparse : bool
+    block : Block or None
+        The rows, if they are in the memory of this process or mapped into it; None elsewhere. Only what needs single
+        rows asks for it.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_entries: int
+    is_sparse: bool
+    block: Block | None
+
+    # At a point.
+
+    def at(
+        self, x: np.ndarray, *, curvature: bool = False, model: Sweep | None = None, ahead: np.ndarray | None = None
+    ) -> Sweep:
+        """All sums at x; `ahead` is where the model of an earlier sweep has its minimum. One read."""
+
+    def at_margins(self, margins: Token, *, curvature: bool = False) -> Sweep:
+        """The same at a point whose margins are known. One read."""
+
+    def floored(self, sweep: Sweep, floor: float) -> Sweep:
+        """The same sums with a curvature of bends that are raised to `floor`. One read."""
+
+    def losses_between(self, start: Sweep, end: Sweep, lengths: np.ndarray) -> np.ndarray:
+        """Mean losses at parts of the way from one point to the other; reads margins only."""
+
+    def between(self, start: Sweep, end: Sweep, length: float) -> Sweep:
+        """All sums, curvature too, at one of these points. One read."""
+
+    def look(self, x: np.ndarray, margins: Token = None, shift: float = 0.0) -> Evaluation:
+        """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""
+
+    def loss(self, x: np.ndarray) -> float:
+        """Mean loss alone. One read."""
+
+    # For lower bounds: slopes u of the rows, and the conjugate of the loss.
+
+    def slopes(self, margins: Token, shift: float, up: float, down: float) -> Token:
+        """phi' at margins + shift, positive slopes times `up`, the others times `down`."""
+
+    def scaled(self, u: Token, up: float, down: float) -> Token:
+        """u, its positive entries times `up`, the others times `down`."""
+
+    def adjoint(self, u: Token) -> np.ndarray:
+        """A^T W u / N. One read."""
+
+    def mean_square(self, u: Token) -> float:
+        """Mean of w u^2."""
+
+    def mean_slopes(self, margins: Token, shifts: np.ndarray) -> np.ndarray:
+        """Means of w phi'(margin + shift), for several shifts at once."""
+
+    def conjugate(self, u: Token, scale: float) -> float:
+        """Mean of w phi*(scale u)."""
+
+    def conjugate_at(self, margins: Token, shift: float, up: float, down: float) -> float:
+        """The same for `slopes(margins, shift, up, down)`, which are not kept."""
+
+    # Of the data alone.
+
+    def statistics(self) -> RowStatistics:
+        """Sizes of the rows; those with NaN or infinite entries are refused. One read."""
+
+    def column_squares(self) -> np.ndarray:
+        """Means of w a_ij^2. One read."""
+
+    def sample(self, n_rows: int) -> Block:
+        """About so many rows from all over the data, in memory; the same ones each time."""
+
+    def collapse(self, labels: np.ndarray, count: int) -> "Sums":
+        """The same rows with columns added up over `count` pieces; labels[j] is the piece of column j, or -1. One read.
+
+        An intercept's column must be a piece of its own, the last. Tokens of margins may be exchanged between both.
+        """
+
+    # Between runs.
+
+    def kept(self, token: Token) -> np.ndarray:
+        """A token as the vector that the state of a run keeps; empty where tokens must stay with the rows."""
+
+    def length_kept(self) -> int:
+        """Of such vectors."""

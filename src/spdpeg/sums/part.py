@@ -1,0 +1,147 @@
+"""The sums over one block of rows, from which those over all rows are added up."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data import Block, Dense
+from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts
+from ..kernels.jit import frozen
+from ..kernels.lapack import routines
+from ..kernels.rows import Rows
+from ..kernels.sweeps import Ahead, AtRows, Labelled, outer_sum, rank_update, read_margins, sweep
+from ..losses import Loss
+
+_CACHED_ENTRIES = 1 << 17
+"""Entries of dense rows that are worked on at a time, so that all products with them find them in the cache."""
+
+_NO_MATRIX = np.zeros((0, 0))
+_NOTHING = np.zeros(0)
+
+
+class PartSums(NamedTuple):
+    """Means over a block; arrays that nobody asked for are empty."""
+
+    loss: float
+    gradient: np.ndarray
+    curvature: np.ndarray
+    foretold_gradient: np.ndarray
+    least_bend: float
+    largest_bend: float
+
+
+class Request(NamedTuple):
+    """What is asked of each block."""
+
+    x: np.ndarray
+    known: bool
+    """Margins are known."""
+    curvature: bool
+    ahead: np.ndarray
+    """The point whose slopes a model foretells, or nothing."""
+
+
+def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows | None, u: np.ndarray) -> PartSums:
+    """Fill what belongs to the rows of a block, and return its sums."""
+    d = block.rows.width + (block.rows.bias != 0.0)
+    out = np.zeros((d, d)) if request.curvature else _NO_MATRIX
+    gradient = np.zeros(d)
+    step = Ahead(*[_NOTHING] * 6) if model is None else Ahead(request.ahead, *model, u, np.zeros(d))
+    data = Labelled(*block, loss.read_term, loss.curvature_term)
+    if block.rows.indptr.size:
+        value = float(sweep(data, request.x, request.known, 1, here, step, gradient, out))
+        out = out + out.T
+    else:
+        value = _read_dense(data, request, here, step, gradient, out)
+    bends = here.bends
+    return PartSums(value, gradient, out, step.gradient, float(bends.min()), float(bends.max()))
+
+
+def curvature(block: Block, bends: np.ndarray) -> np.ndarray:
+    """A^T W diag(bends) A over the number of rows."""
+    factors = bends * block.weights / bends.size if block.weights.size else bends / bends.size
+    d = block.rows.width + (block.rows.bias != 0.0)
+    out = np.zeros((d, d))
+    if block.rows.indptr.size:
+        outer_sum(block.rows, factors, 1, out)
+        return out + out.T
+    for table, some in _tables(block.rows, bends.size):
+        _add_gram(table, factors[some], out)
+    return _symmetric(out)
+
+
+def collapsed(rows: Rows, labels: np.ndarray, pieces: int) -> Rows:
+    """The rows with columns added up over pieces; labels[j] is the piece of column j, or -1."""
+    if rows.indptr.size == 0:
+        return _collapsed_dense(rows, labels, pieces)
+    counts = np.empty(rows.indptr.size - 1, dtype=np.int64)
+    collapsed_counts(rows, labels, np.full(pieces, -1), counts)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    indices, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+    collapse_sparse(rows, labels, np.full(pieces, -1), np.empty(pieces, np.int64), indptr, indices, values)
+    return Rows(frozen(values), frozen(indices), frozen(indptr), pieces, rows.bias)
+
+
+def densified(rows: Rows) -> Rows:
+    """Sparse rows as dense ones."""
+    table = np.zeros((rows.indptr.size - 1, rows.width))
+    collapse_dense(rows, np.arange(rows.width), table)
+    return Dense(table).rows._replace(bias=rows.bias)
+
+
+def _collapsed_dense(rows: Rows, labels: np.ndarray, pieces: int) -> Rows:
+    inside = np.flatnonzero(labels >= 0)
+    order = inside[np.argsort(labels[inside], kind="stable")]
+    table = rows.values.reshape(-1, rows.width)[:, order]
+    if pieces < inside.size:
+        table = np.add.reduceat(table, np.searchsorted(labels[order], np.arange(pieces)), axis=1)
+    return Dense(table).rows._replace(bias=rows.bias)
+
+
+def _read_dense(
+    data: Labelled, request: Request, here: AtRows, step: Ahead, gradient: np.ndarray, out: np.ndarray
+) -> float:
+    """Some rows at a time, so that the products with them find them in the cache."""
+    n = here.margins.size
+    total = 0.0
+    for table, some in _tables(data.rows, n):
+        part = AtRows(*(vector[some] for vector in here))
+        if not request.known:
+            part.margins[:] = table @ request.x
+        weights = data.weights[some]
+        total += float(read_margins(data._replace(labels=data.labels[some], weights=weights), part)) * part.margins.size
+        share: Any = weights / n if weights.size else 1.0 / n
+        gradient += (share * part.slopes) @ table
+        if step.point.size:
+            step.foretold[some] = step.slopes[some] + step.bends[some] * (table @ step.point - step.margins[some])
+            step.gradient[:] += (share * step.foretold[some]) @ table
+        if out.size:
+            _add_gram(table, share * part.bends, out)
+    if out.size:
+        out[:] = _symmetric(out)
+    return total / n
+
+
+def _tables(rows: Rows, n_rows: int) -> Any:
+    """Some dense rows at a time as a float64 table, an intercept's column included."""
+    width, bias = rows.width, rows.bias
+    values = rows.values.reshape(n_rows, width)
+    size = min(n_rows, max(1, _CACHED_ENTRIES // (width + 1)))
+    copied = bias != 0.0 or values.dtype != np.float64
+    spare = np.full((size, width + (bias != 0.0)), bias) if copied else _NO_MATRIX
+    for start in range(0, n_rows, size):
+        stop = min(start + size, n_rows)
+        table = values[start:stop]
+        if copied:
+            spare[: stop - start, :width] = table
+            table = spare[: stop - start]
+        yield table, slice(start, stop)
+
+
+def _add_gram(rows: np.ndarray, factors: np.ndarray, out: np.ndarray) -> None:
+    """The lower triangle of out += rows^T diag(factors) rows, factors at least 0."""
+    rank_update(routines(), np.sqrt(factors)[:, None] * rows, out)
+
+
+def _symmetric(lower: np.ndarray) -> np.ndarray:
+    return np.tril(lower) + np.tril(lower, -1).T

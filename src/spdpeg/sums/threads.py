@@ -1,0 +1,100 @@
+"""Blocks of rows worked on by several threads, with the same outcome for any number of them."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from joblib import cpu_count
+from threadpoolctl import ThreadpoolController
+
+from ..errors import InputError
+from ..parameters import shown
+
+_Item = TypeVar("_Item")
+_Out = TypeVar("_Out")
+
+_workers: ContextVar[int] = ContextVar("workers", default=1)
+
+_AHEAD = 2
+"""Blocks that wait for each thread: enough to keep it busy, few enough to keep what is in memory small."""
+
+
+def checked_jobs(n_jobs: Any) -> int:
+    """The number of threads that `n_jobs` means: None is 1, -1 all processors, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or int(n_jobs) == 0:
+        raise InputError(f"n_jobs is {shown(n_jobs)}. Give a number of threads, -1 for all processors, or None for 1.")
+    jobs = int(n_jobs)
+    if jobs > 0:
+        return jobs
+    return max(1, cpu_count() + 1 + jobs)
+
+
+@contextmanager
+def using(n_jobs: int) -> Iterator[None]:
+    """Let the sums of this thread, and of no other, be made by so many threads."""
+    token = _workers.set(n_jobs)
+    try:
+        yield
+    finally:
+        _workers.reset(token)
+
+
+def allowed() -> int:
+    """Threads that `using` allows here; 1 by default."""
+    return _workers.get()
+
+
+def in_order(work: Callable[[_Item], _Out], items: Iterable[_Item], ahead: bool = False) -> Iterator[_Out]:
+    """The outcomes of `work`, in the order of the items, made by the threads that `using` allows.
+
+    With `ahead` one more thread does the work for the items to come even where only one is allowed.
+    """
+    jobs = allowed()
+    if jobs == 1 and not ahead:
+        yield from map(work, items)
+        return
+    waiting: deque[Future[_Out]] = deque()
+    with ThreadPoolExecutor(jobs, thread_name_prefix="spdpeg") as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > _AHEAD * jobs:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+class _OneBlasThread:
+    """Keeps linear algebra to one thread while anybody wants that; the setting belongs to the whole process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._wanted = 0
+        self._libraries: ThreadpoolController | None = None
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._wanted += 1
+            if self._wanted == 1:
+                self._libraries = self._libraries or ThreadpoolController()
+                self._limit = self._libraries.limit(limits=1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._wanted -= 1
+            if self._wanted == 0:
+                self._limit.restore_original_limits()
+
+
+one_blas_thread = _OneBlasThread()
+"""For a `with` statement: blocks share the processors already, and rounding must not depend on their number."""
