@@ -13,6 +13,7 @@ from ..problem import Problem
 from ..result import Result
 from ..solvers.base import Solver
 from ..state import State
+from ..sums.threads import checked_jobs, using
 from . import auto, feed
 from .budgets import Budget
 from .checks import (
@@ -55,6 +56,7 @@ def solve(
     record_every: float | None = None,
     callback: Callable[[Progress], Any] | None = None,
     progress: bool = False,
+    n_jobs: int | None = None,
     **parameters: Any,
 ) -> Result:
     """Solve min E[l(x, xi)] + r1(x) + r2(F x).
@@ -88,6 +90,9 @@ def solve(
         Called with a `Progress` at each record; return True to stop.
     progress : bool
         Show a progress bar.
+    n_jobs : int, optional
+        Threads that add up sums over all rows: None is 1, -1 all processors. The bits are the same for any number of
+        them. Steps on single rows are taken one after the other, and data of a few megabytes are one block.
     **parameters
         Of the solver, by name, if that is a name itself; "auto" has none.
 
@@ -117,6 +122,7 @@ def solve(
     check_cadence(record_every, problem)
     check_callback(callback)
     seed = checked_seed(seed)
+    jobs = checked_jobs(n_jobs)
     name, plan = _planned(problem, solver, parameters, tol if state is None else state.loop.planned_for)
     rule = plan[0].method
     if budget == Budget(None, None, None):
@@ -147,15 +153,30 @@ def solve(
         if x0 is not None or dual0 is not None:
             raise InputError("Both a start and state are given. A state brings its own x; leave x0 and dual0 out.")
         state = _resumed(problem, name, plan, batch_size, state)
-    if progress:
-        from .progress import with_bar
+    with using(jobs):
+        return _run(problem, plan, state, budget, tol, record_every, callback, progress)
 
-        return with_bar(
-            lambda show: run(
-                problem, plan, state, budget, tol=tol, record_every=record_every, callback=_both(show, callback)
-            )
+
+def _run(
+    problem: Problem,
+    plan: list[Planned],
+    state: State,
+    budget: Budget,
+    tol: float | None,
+    record_every: float | None,
+    callback: Callable[[Progress], Any] | None,
+    progress: bool,
+) -> Result:
+    """With or without a bar."""
+    if not progress:
+        return run(problem, plan, state, budget, tol=tol, record_every=record_every, callback=callback)
+    from .progress import with_bar
+
+    return with_bar(
+        lambda show: run(
+            problem, plan, state, budget, tol=tol, record_every=record_every, callback=_both(show, callback)
         )
-    return run(problem, plan, state, budget, tol=tol, record_every=record_every, callback=callback)
+    )
 
 
 def _planned(

@@ -68,6 +68,9 @@ class Estimator(BaseEstimator):
     buffer_size : int, default=256
         Rows that `partial_fit` keeps and mixes with those to come, so that rows which alternate between classes or come
         in runs shorter than this do no harm. `OrderWarning` tells of longer runs.
+    n_jobs : int or None, default=None
+        Threads that share the work: the classes of a fit, or blocks of rows where there is one problem and much data.
+        None is 1, -1 all processors. The outcome is the same, bit for bit.
 
     Attributes
     ----------
@@ -97,6 +100,7 @@ class Estimator(BaseEstimator):
     random_state: Any = None
     verbose: bool = False
     buffer_size: int = 256
+    n_jobs: int | None = None
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)

@@ -4,18 +4,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, log_loss, mean_squared_error
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from .. import plots
 from ..errors import InputError
 from ..parameters import one_of
 from ..penalties import Penalty
+from ..sums import threads
+from ..sums.threads import checked_jobs
 from . import fitting
 from .fused import FusedLasso, FusedLogisticRegression
 from .graph_guided import GraphGuidedLogisticRegression
@@ -47,7 +47,8 @@ class CrossValidated:
         The weights of the best mean score; or, among all whose mean score is within one standard error of that, the
         largest: those the fewest steps down both grids.
     n_jobs : int or None, default=None
-        Folds that are fitted at a time, in threads; -1 is one for each processor.
+        Threads: folds that are fitted at a time, and what the last fit to all rows may use. None is 1, -1 one for each
+        processor.
 
     Attributes
     ----------
@@ -128,14 +129,18 @@ class CrossValidated:
             splitter = check_cv(self.cv, y, classifier=is_classifier(model))
             scorer = _score if self.scoring is None else check_scoring(model, self.scoring)
             folds = [(_indices(train), _indices(test)) for train, test in splitter.split(np.zeros(_num_samples(X)), y)]
-            workers = Parallel(self.n_jobs, prefer="threads")
-            if not folds or workers.n_jobs == 0:
-                raise ValueError("no folds, or no processors for them")
-        # scikit-learn and joblib complain of wrong values and of wrong types in their own ways.
+            if not folds:
+                raise ValueError("no folds")
+        # scikit-learn complains of wrong values and of wrong types in its own ways.
         except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
-            raise InputError(f"cv, scoring or n_jobs of {type(self).__name__} cannot be used ({error}).") from None
+            raise InputError(f"cv or scoring of {type(self).__name__} cannot be used ({error}).") from None
 
-        def fold(train: np.ndarray, test: np.ndarray) -> np.ndarray:
+        jobs = checked_jobs(self.n_jobs)
+        at_a_time = min(jobs, len(folds))
+        model.set_params(n_jobs=jobs // at_a_time)
+
+        def fold(rows: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+            train, test = rows
             seen, (X_out, y_out, *weights) = _rows(train, data), _rows(test, data)
             weighting = {"sample_weight": weights[0]} if weights else {}
             scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size))
@@ -144,8 +149,8 @@ class CrossValidated:
             return scores
 
         # Several folds share the processors already, and rounding must not depend on how many processors there are.
-        with threadpool_limits(1):
-            return np.stack(workers(delayed(fold)(*rows) for rows in folds), axis=2)
+        with threads.using(at_a_time), threads.one_blas_thread:
+            return np.stack(list(threads.in_order(fold, folds)), axis=2)
 
     def _choice(self) -> tuple[int, int]:
         """Indices of the weights to take."""

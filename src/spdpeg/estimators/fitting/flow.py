@@ -11,6 +11,7 @@ contributes.
 import math
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -27,6 +28,7 @@ from ...operators import Operator, as_operator
 from ...penalties import Penalty
 from ...problem import Problem
 from ...result import Result, Run, uninterrupted
+from ...sums import threads
 from .settings import Settings, settings_of
 
 
@@ -221,7 +223,7 @@ def _joint(model: Model, data: Data, terms: Terms) -> Multinomial:
 
 
 def fit(plan: Plan) -> list[Solution]:
-    """Solve the problems of a plan, one after the other.
+    """Solve the problems of a plan, one after the other or side by side.
 
     Parameters
     ----------
@@ -235,10 +237,16 @@ def fit(plan: Plan) -> list[Solution]:
     settings = plan.settings._asdict()
     if plan.joint is None:
         together = zip(plan.problems, plan.starts, strict=True)
-        return [
-            Solution(problem, uninterrupted(solve(problem, **settings, **start.arguments(problem))))
-            for problem, start in together
-        ]
+        jobs = plan.settings.n_jobs
+        side_by_side = 1 if plan.settings.progress else min(jobs, len(plan.problems))
+        settings["n_jobs"] = jobs // side_by_side
+
+        def one(of_target: tuple[Problem, Start]) -> Solution:
+            problem, start = of_target
+            return Solution(problem, uninterrupted(solve(problem, **settings, **start.arguments(problem))))
+
+        with threads.using(side_by_side), threads.one_blas_thread if side_by_side > 1 else nullcontext():
+            return list(threads.in_order(one, together))
     tol, max_passes = settings.pop("tol"), settings.pop("max_passes")
     return [Solution(plan.joint, plan.joint.solve(plan.starts, tol, max_passes, partial(solve, **settings)))]
 

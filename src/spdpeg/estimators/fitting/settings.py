@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from ...errors import InputError
 from ...parameters import as_number, shown, truth
 from ...solvers.base import Solver
+from ...sums.threads import checked_jobs
 
 _SEEDS = 2**31
 
@@ -21,6 +22,7 @@ class Settings(NamedTuple):
     max_passes: float
     seed: int
     progress: bool
+    n_jobs: int
 
 
 def settings_of(model: Any) -> Settings:
@@ -40,7 +42,7 @@ def settings_of(model: Any) -> Settings:
         raise InputError(
             f"random_state of {owner} is {shown(model.random_state)}. Give a whole number, a RandomState or None."
         ) from None
-    return Settings(model.solver, model.tol, model.max_passes, seed, bool(model.verbose))
+    return Settings(model.solver, model.tol, model.max_passes, seed, bool(model.verbose), checked_jobs(model.n_jobs))
 
 
 def check_estimator(estimator: Any) -> None:

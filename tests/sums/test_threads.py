@@ -1,0 +1,124 @@
+"""The same bits for any number of threads, and what `n_jobs` means."""
+
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from threadpoolctl import threadpool_info
+
+import spdpeg
+from spdpeg import datasets, losses, operators, penalties
+from spdpeg.estimators import FusedLogisticRegression, FusedLogisticRegressionCV
+from spdpeg.sums import LocalSums, portions, threads
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that little data make several blocks."""
+    monkeypatch.setattr(portions, "BLOCK_ENTRIES", 600)
+
+
+def problem(loss: losses.Loss, sparse: bool = False, **options: object) -> spdpeg.Problem:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((700, 12)) * (rng.random((700, 12)) < (0.4 if sparse else 1.0))
+    y = X @ np.repeat([1.0, -0.5, 0.0], 4) + 0.5 * rng.standard_normal(700)
+    parts = {"r1": penalties.L1(0.01), "r2": penalties.L1(0.02), "F": operators.FirstDifference(), **options}
+    return spdpeg.Problem(
+        sp.csr_array(X) if sparse else X,
+        y > 0 if loss.binary else y,
+        loss=loss,
+        sample_weight=rng.random(700),
+        intercept=True,
+        **parts,
+    )
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("loss", [losses.Logistic(), losses.Squared(), losses.Huber(0.5)], ids=repr)
+def test_the_number_of_threads_changes_no_bit(loss: losses.Loss, sparse: bool) -> None:
+    posed = problem(loss, sparse)
+    assert len(posed.sums._portions.starts) > 4
+    one, two, three = (spdpeg.solve(posed, tol=1e-9, n_jobs=n) for n in (None, 2, 3))
+    assert one.x.tobytes() == two.x.tobytes() == three.x.tobytes()
+    assert one.certificate == two.certificate == three.certificate
+    assert one.certificate.met is not None
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_blocks_add_up_to_the_whole(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    posed = problem(losses.Logistic(), sparse)
+    cut = posed.sums
+    monkeypatch.setattr(portions, "BLOCK_ENTRIES", 1 << 22)
+    whole = LocalSums.of(posed.block, posed.loss)
+    x = np.random.default_rng(1).standard_normal(posed.n_coordinates)
+    here, there = cut.at(x, curvature=True), whole.at(x, curvature=True)
+    assert here.loss == pytest.approx(there.loss, rel=1e-14)
+    np.testing.assert_allclose(here.gradient, there.gradient, atol=1e-14)
+    np.testing.assert_allclose(here.curvature, there.curvature, atol=1e-14)
+    ahead, foretold = (sums.at(0.9 * x, model=at, ahead=x) for sums, at in ((cut, here), (whole, there)))
+    np.testing.assert_allclose(ahead.foretold_gradient, foretold.foretold_gradient, atol=1e-14)
+    np.testing.assert_allclose(cut.floored(here, 0.2).curvature, whole.floored(there, 0.2).curvature, atol=1e-14)
+    np.testing.assert_allclose(cut.column_squares(), whole.column_squares(), rtol=1e-13)
+    np.testing.assert_allclose(cut.statistics(), whole.statistics(), rtol=1e-13)
+    np.testing.assert_allclose(cut.adjoint(ahead.foretold), whole.adjoint(ahead.foretold), atol=1e-14)
+    assert cut.loss(x) == pytest.approx(whole.loss(x), rel=1e-14)
+    labels = np.array([0] * 6 + [1] * 6 + [2])
+    pieces = [sums.collapse(labels, 3).at(x[:3], curvature=True) for sums in (cut, whole)]
+    np.testing.assert_allclose(pieces[0].curvature, pieces[1].curvature, atol=1e-14)
+
+
+def test_estimators_share_threads_without_changing_anything() -> None:
+    X, _, _ = datasets.piecewise_constant(300, 12)
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    one, two = (FusedLogisticRegression(0.01, 0.01, n_jobs=n).fit(X, y) for n in (1, 2))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    grids = {"n_lam1": 2, "n_lam2": 2, "cv": 2, "random_state": 0}
+    alone, both = (FusedLogisticRegressionCV(**grids, n_jobs=n).fit(X, y > 0) for n in (1, -1))
+    np.testing.assert_array_equal(alone.scores_, both.scores_)
+
+
+@pytest.mark.parametrize("n_jobs", [0, "two", 1.5, True])
+def test_what_is_no_number_of_threads_is_refused(n_jobs: object) -> None:
+    with pytest.raises(spdpeg.InputError, match="n_jobs is"):
+        spdpeg.solve(problem(losses.Squared()), n_jobs=n_jobs)
+    with pytest.raises(spdpeg.InputError, match="n_jobs is"):
+        FusedLogisticRegression(n_jobs=n_jobs).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_a_failure_in_a_thread_is_told_and_ends_the_others() -> None:
+    begun: list[int] = []
+
+    def work(item: int) -> int:
+        begun.append(item)
+        if item == 2:
+            raise spdpeg.InputError("item 2 is bad. Leave it out.")
+        return item
+
+    with threads.using(2), pytest.raises(spdpeg.InputError, match="item 2"):
+        list(threads.in_order(work, range(1000)))
+    assert len(begun) < 20
+    assert threads.allowed() == 1
+
+
+def test_linear_algebra_gets_its_threads_back() -> None:
+    def limits() -> list[int]:
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    before = limits()
+    first, second = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with threads.one_blas_thread:
+            first.set()
+            second.wait(10)
+
+    thread = threading.Thread(target=other)
+    with threads.one_blas_thread:
+        thread.start()
+        first.wait(10)
+        assert set(limits()) <= {1}
+    assert set(limits()) <= {1}
+    second.set()
+    thread.join()
+    assert limits() == before
