@@ -19,7 +19,7 @@ LAYERS = [
     {"errors", "parameters", "sparse"},
     {"kernels"},
     {"losses", "penalties", "operators", "data", "graphs", "files"},
-    {"plots", "sums", "degrees"},
+    {"plots", "sums", "degrees", "pages"},
     {"certificate"},
     {"state", "result", "problem", "theory"},
     {"schemes", "datasets"},
@@ -43,6 +43,7 @@ SIDEWAYS = {
     ("graphs", "operators"),
     ("graphs", "files"),
     ("data", "files"),
+    ("pages", "plots"),
 }
 
 

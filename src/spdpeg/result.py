@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import plots
+from . import pages, plots
 from .certificate import Certificate
 from .errors import InputError
 from .state import State
@@ -143,7 +143,22 @@ class Result:
         )
 
     def __str__(self) -> str:
-        return "\n".join([repr(self), *map(str, self.stages)])
+        known = "no certificate" if self.certificate is None else str(self.certificate)
+        effort = f"{self.passes:.4g} passes over the data in {self.seconds:.3g} s"
+        lines = [f"objective {self.objective:.6g}: {known}", f"{effort}; {self.status}", *map(str, self.stages)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        known = "no certificate" if self.certificate is None else str(self.certificate)
+        facts = {
+            "objective": self.objective,
+            "non-zero coordinates": f"{np.count_nonzero(self.x):,} of {self.x.size:,}",
+            "passes over the data": self.passes,
+            "seconds": self.seconds,
+            "ended because": str(self.status),
+            **{f"ran: {stage.method}": stage.reason for stage in self.stages},
+        }
+        return pages.notebook.card(known, facts)
 
 
 class Run(NamedTuple):

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass, replace
 
+from ..pages import notebook
+
 _ROUNDING = 1e-13
 """Relative error of objectives and bounds."""
 
@@ -87,3 +89,9 @@ class Certificate:
         if math.isfinite(self.residual):
             return f"optimality conditions hold to {self.residual:.2g}; no bound is available"
         return "nothing is known about the distance to the optimum"
+
+    def _repr_html_(self) -> str:
+        facts = {"objective": self.primal, "lower bound": self.dual, "gap": self.gap, "relative gap": self.rel_gap}
+        if math.isfinite(self.residual):
+            facts["residual"] = self.residual
+        return notebook.card(str(self), facts)

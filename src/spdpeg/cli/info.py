@@ -9,6 +9,7 @@ from rich.console import Console
 
 from .. import files
 from ..model_file import is_model, load_model, read_header
+from ..pages.model import short
 from . import data_options
 from .describe import describe, largest_coefficients
 from .output import add_json, plain, show
@@ -41,17 +42,10 @@ def _model(path: str) -> dict[str, Any]:
     model = load_model(path)
     return {
         **describe(model),
-        "parameters": {name: _short(value) for name, value in model.get_params(deep=False).items()},
+        "parameters": {name: short(value) for name, value in model.get_params(deep=False).items()},
         "largest_coefficients": largest_coefficients(model),
         "written_by": f"spdpeg {read_header(path)['spdpeg']}",
     }
-
-
-def _short(value: Any) -> Any:
-    """A parameter in a line; of a matrix its shape."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return f"{type(value).__name__} of shape {value.shape}" if hasattr(value, "shape") else str(value)
 
 
 def _data(table: files.Table) -> dict[str, Any]:

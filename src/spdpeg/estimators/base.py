@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from .. import plots
+from .. import pages, plots
 from ..errors import InputError
 from ..losses import Loss
 from ..operators import Identity
@@ -120,6 +120,18 @@ class Estimator(BaseEstimator):
         """
         check_is_fitted(self)
         return plots.coefficients(self)
+
+    def report(self, path: Any) -> None:
+        """Write a page about the fit: coefficients, segments, certificate in words, the run, settings.
+
+        It is one HTML file that needs no network.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        check_is_fitted(self)
+        pages.model.publish(self, path)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to all rows, up to `tol`.

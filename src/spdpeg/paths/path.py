@@ -1,12 +1,20 @@
 """All solutions on a grid of two weights."""
 
+import copy
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import check_scoring
 
-from .. import plots
+from .. import pages, plots
+from ..degrees import degrees_of_freedom
+from ..errors import InputError
 from ..estimators.fitting import EPS, chosen, walk
+from ..operators import GraphDifference, GridDifference
+from ..parameters import numbers
+from ..plots.form import mark_of, names_of, places_of, shape_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,6 +30,8 @@ class Path:
     objective, gap, passes : arrays of shape (k1, k2)
         Objective, relative duality gap and passes over the data of each fit; where classes are fitted one by one, the
         sum of the objectives, the largest gap and the most passes.
+    model : estimator
+        The model that was fitted, without the coefficients of any fit; `at` fills them in.
 
     See Also
     --------
@@ -35,11 +45,95 @@ class Path:
     objective: np.ndarray
     gap: np.ndarray
     passes: np.ndarray
+    model: Any
 
     @property
     def nonzero(self) -> np.ndarray:
         """Number of coefficients other than 0, for all pairs."""
         return np.count_nonzero(self.coef.reshape(*self.passes.shape, -1), axis=2)
+
+    @property
+    def pieces(self) -> np.ndarray | None:
+        """Number of connected sets of features with equal coefficients; None if F joins no pairs of features."""
+        F = self.model.F_
+        if F is None or not (F.chain or isinstance(F, GraphDifference | GridDifference)):
+            return None
+        rows = self.coef.reshape(self.passes.size, -1, self.coef.shape[-1])
+        counts = [sum(degrees_of_freedom(F, row, sparse=False) for row in fit) for fit in rows]
+        return np.array(counts).reshape(self.passes.shape)
+
+    def at(self, i: int, j: int) -> Any:
+        """The model with the i-th lam1 and the j-th lam2, ready to predict.
+
+        Parameters
+        ----------
+        i, j : int
+            Indices in `lam1` and `lam2`.
+
+        Returns
+        -------
+        estimator
+            It knows its objective, but not how its run went.
+        """
+        model = copy.copy(self.model)
+        for name in {"lam1", "lam2"} & model.get_params(deep=False).keys():
+            setattr(model, name, float(getattr(self, name)[i if name == "lam1" else j]))
+        coef, intercept = self.coef[i, j], self.intercept[i, j]
+        model.coef_ = coef.copy()
+        model.intercept_ = intercept.copy() if intercept.ndim else float(intercept)
+        model.objective_, model.n_iter_ = float(self.objective[i, j]), int(self.passes[i, j])
+        model._derive()
+        return model
+
+    def scores(self, X: Any, y: Any, scoring: Any = None) -> np.ndarray:
+        """How well each fit predicts.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows that the fits have not seen, as a rule.
+        y : array of shape (n_samples,)
+        scoring : str, callable or None, default=None
+            As scikit-learn's; None is the model's own score, R^2 or accuracy.
+
+        Returns
+        -------
+        array of shape (k1, k2)
+        """
+        score = check_scoring(self.model, scoring)
+        found = [[score(self.at(i, j), X, y) for j in range(self.lam2.size)] for i in range(self.lam1.size)]
+        return np.array(found, dtype=float)
+
+    def explore(self, path: Any, scores: Any = None) -> None:
+        """Write a page with a slider for each weight, which shows the fit at any pair of them.
+
+        It is one HTML file that needs no network: coefficients, pieces, objective and, if there are scores, these and
+        the pair with the best of them.
+
+        Parameters
+        ----------
+        path : str or path
+        scores : array of shape (k1, k2) or fitted model that chose its weights, optional
+            What `scores` returns, or a model such as `FusedLassoCV` fitted on the same grids of weights.
+        """
+        values, best = self._judged(scores)
+        pieces = self.pieces
+        surfaces = {
+            **({} if values is None else {"score": values}),
+            "coefficients other than 0": self.nonzero,
+            **({} if pieces is None else {"pieces": pieces}),
+            "objective": self.objective,
+            "relative gap": self.gap,
+        }
+        coef = self.coef.reshape(*self.passes.shape, -1, self.coef.shape[-1])
+        found = shape_of(self.model)
+        shape = None if found is None else (math.prod(found[:-1]), found[-1])  # slices of a volume below each other
+        look = pages.explorer.Look(mark_of(self.model), shape, places_of(self.at(0, 0)), names_of(self.model))
+        several = coef.shape[2] > 1
+        rows = [f"class {label}" for label in self.model.classes_] if several else ["coefficients"]
+        title = f"{type(self.model).__name__} at many weights"
+        summary = f"{self.passes.size} fits; lam1 is the weight of r1, lam2 that of r2 after F."
+        pages.explorer.publish(path, title, summary, (self.lam1, self.lam2), coef, rows, look, surfaces, best)
 
     def plot(self, at: tuple[int, int] | None = None) -> Any:
         """Draw the number of non-zero coefficients over both weights, and the coefficients along each.
@@ -64,7 +158,7 @@ class Path:
         ----------
         file : str, path or binary file
         """
-        np.savez_compressed(file, **vars(self))
+        np.savez_compressed(file, **{name: value for name, value in vars(self).items() if name != "model"})
 
     def __repr__(self) -> str:
         k1, k2 = self.passes.shape
@@ -72,6 +166,37 @@ class Path:
             f"Path({k1} x {k2} fits, {self.nonzero.min()} to {self.nonzero.max()} non-zero coefficients, "
             f"{self.passes.sum():.4g} passes, largest relative gap {self.gap.max():.2g})"
         )
+
+    def _repr_html_(self) -> str:
+        k1, k2 = self.passes.shape
+        facts = {
+            "lam1": f"{self.lam1[0]:.3g} to {self.lam1[-1]:.3g}",
+            "lam2": f"{self.lam2[0]:.3g} to {self.lam2[-1]:.3g}",
+            "coefficients other than 0": f"{self.nonzero.min()} to {self.nonzero.max()}",
+            "passes over the data": float(self.passes.sum()),
+            "largest relative gap": float(self.gap.max()),
+        }
+        return pages.notebook.card(f"{type(self.model).__name__}: {k1} x {k2} fits", facts)
+
+    def _judged(self, scores: Any) -> tuple[np.ndarray | None, tuple[int, int] | None]:
+        """Scores of all pairs, and the indices of the chosen one."""
+        if scores is None:
+            return None, None
+        if hasattr(scores, "mean_scores_"):
+            values = np.asarray(scores.mean_scores_)
+            grids = (scores.lam1_grid_, scores.lam2_grid_)
+            fits = all(map(np.array_equal, grids, (self.lam1, self.lam2)))
+            place = (int(np.argmax(grids[0] == scores.lam1_)), int(np.argmax(grids[1] == scores.lam2_)))
+        else:
+            values = numbers("scores", scores)
+            fits = values.shape == self.passes.shape
+            place = divmod(int(np.argmax(values)), self.lam2.size) if fits else (0, 0)
+        if not fits:
+            raise InputError(
+                f"The scores are not those of this grid of {self.lam1.size} x {self.lam2.size} weights. "
+                "Fit the path at lam1_grid_ and lam2_grid_ of the model that chose."
+            )
+        return values, place
 
 
 def path(
@@ -137,7 +262,15 @@ def path(
     for place, model in fits:
         for name, value in _account(model).items():
             kept.setdefault(name, np.empty((*shape, *np.shape(value))))[place] = value
-    return Path(**weights, **kept)
+    return Path(**weights, **kept, model=_template(model))
+
+
+def _template(model: Any) -> Any:
+    """The fitted model without what belongs to its last fit alone."""
+    template = copy.copy(model)
+    for name in ("coef_", "intercept_", "certificate_", "history_", "dual_"):
+        vars(template).pop(name, None)
+    return template
 
 
 def _account(model: Any) -> dict[str, Any]:

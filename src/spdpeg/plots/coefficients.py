@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnsupportedError
-from ..operators import Difference, FirstDifference, GraphDifference, GridDifference
+from ..operators import GraphDifference
 from .canvas import BLUE, DIVERGING, GREY, new_figure, tidy
+from .form import mark_of, names_of, places_of, shape_of, titles_of
 
 _MOST_SLICES = 12
 """Slices of a volume that are shown."""
@@ -27,7 +28,7 @@ def coefficients(model: Any) -> Any:
     and bars otherwise.
     """
     rows = np.atleast_2d(model.coef_)
-    shape, graph = _shape(model), isinstance(model.F_, GraphDifference)
+    shape, graph = shape_of(model), isinstance(model.F_, GraphDifference)
     if shape is not None:
         return _images(model, rows, shape)
     columns = 1 if not graph else math.ceil(math.sqrt(len(rows)))
@@ -35,10 +36,10 @@ def coefficients(model: Any) -> Any:
     width, height = (7.0 * columns, 5.6) if graph else (8.0, 1.0 + 6.0 / (1 + len(rows)))
     figure = new_figure(width, height * lines)
     panels = figure.subplots(lines, columns, squeeze=False, sharex=not graph).ravel()
-    for panel, coef, title in zip(panels, rows, _titles(model, rows), strict=False):
+    for panel, coef, title in zip(panels, rows, titles_of(model, rows), strict=False):
         panel.set_title(title, fontsize="medium")
         if graph:
-            _graph(figure, panel, coef, model.F_, _names(model))
+            _graph(figure, panel, coef, model.F_, names_of(model))
         else:
             _line(panel, coef, model)
     for panel in panels[len(rows) :]:
@@ -46,37 +47,17 @@ def coefficients(model: Any) -> Any:
     if not graph:
         positions = getattr(model, "knots_", None)
         panels[-1].set_xlabel("feature" if positions is None else "position")
-        _name_features(panels[-1], _names(model))
+        _name_features(panels[-1], names_of(model))
     return figure
-
-
-def _shape(model: Any) -> tuple[int, ...] | None:
-    """Of the image or volume that the coefficients form; None if they form none."""
-    shape = model.F_.shape if isinstance(model.F_, GridDifference) else getattr(model, "shape", None)
-    if shape is None:
-        return None
-    found = tuple(int(n) for n in shape)
-    return found if len(found) in (2, 3) else None
-
-
-def _names(model: Any) -> list[str] | None:
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
-
-
-def _titles(model: Any, rows: np.ndarray) -> list[str]:
-    if len(rows) > 1:
-        return [f"class {label}" for label in model.classes_]
-    return [f"{np.count_nonzero(rows)} of {rows.size} coefficients are not 0"]
 
 
 def _line(panel: Any, coef: np.ndarray, model: Any) -> None:
     """Steps, a curve or bars."""
-    places = np.arange(coef.size) if getattr(model, "knots_", None) is None else model.knots_
+    places, mark = places_of(model), mark_of(model)
     panel.axhline(0.0, color=GREY, linewidth=0.8)
-    if isinstance(model.F_, Difference) and model.F_.order > 1:
+    if mark == "line":
         panel.plot(places, coef, color=BLUE, linewidth=1.5)
-    elif isinstance(model.F_, Difference | FirstDifference | GridDifference):
+    elif mark == "steps":
         middles = (places[1:] + places[:-1]) / 2.0
         edges = np.concatenate([2.0 * places[:1] - middles[:1], middles, 2.0 * places[-1:] - middles[-1:]])
         if coef.size > 1:
@@ -98,7 +79,7 @@ def _images(model: Any, rows: np.ndarray, shape: tuple[int, ...]) -> Any:
     """A panel for each class, or for each of some slices of its volume; white is 0, and one scale holds for all."""
     stacks = rows.reshape(len(rows), *(shape if len(shape) == 3 else (1, *shape)))
     slices = np.unique(np.linspace(0, stacks.shape[1] - 1, min(_MOST_SLICES, stacks.shape[1])).round().astype(int))
-    titles = _titles(model, rows)
+    titles = titles_of(model, rows)
     pictures = [
         (title if len(shape) == 2 else f"{title}, slice {k}" if len(rows) > 1 else f"slice {k}", stack[k])
         for title, stack in zip(titles, stacks, strict=True)

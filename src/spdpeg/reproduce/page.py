@@ -1,23 +1,17 @@
-"""The report: one HTML file that holds its data, its style and its scripts, and asks the network for nothing."""
+"""The report of a study, as a page."""
 
-import html
-import json
-import math
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import UnsupportedError
-from ..files.replacing import replacing
+from ..pages import frame
+from ..pages.frame import number, numbers
 from .claims import Claim
 from .palette import looks
 from .results import Results
 from .verdict import LEVEL, Standing
-
-_DIGITS = 7
-"""Significant digits of the numbers in the page; curves.csv has all of them."""
 
 
 def require() -> None:
@@ -32,24 +26,15 @@ def write(results: Results, found: list[Standing], claims: list[Claim], path: Pa
     """Make the page."""
     from plotly.offline import get_plotlyjs
 
-    assets = files(__package__) / "assets"
-    parts = {
-        "title": html.escape(results.study.title),
-        "style": (assets / "page.css").read_text(encoding="utf-8"),
-        "plotly": get_plotlyjs(),
-        "script": (assets / "page.js").read_text(encoding="utf-8"),
-        "data": _embedded(_content(results, found, claims)),
-    }
-    page = (assets / "page.html").read_text(encoding="utf-8")
-    for name, text in parts.items():
-        page = page.replace(f"<!-- {name} -->", text)
-    with replacing(path) as file:
-        file.write(page.encode())
-
-
-def _embedded(content: Any) -> str:
-    """JSON for a script element, which a `<` in a name could end or turn into a comment."""
-    return json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
+    frame.write(
+        path,
+        title=results.study.title,
+        body=frame.asset("page.html", __package__),
+        style=frame.asset("page.css", __package__),
+        script=frame.asset("page.js", __package__),
+        data=_content(results, found, claims),
+        library=get_plotlyjs(),
+    )
 
 
 def _content(results: Results, found: list[Standing], claims: list[Claim]) -> dict[str, Any]:
@@ -86,32 +71,24 @@ def _curves(results: Results, task: str, data: str) -> dict[str, Any]:
         mean = results.mean(task, data, method)
         if mean is not None:
             curves[method] = {
-                "passes": _numbers(mean.passes),
-                "seconds": _numbers(mean.seconds),
+                "passes": numbers(mean.passes),
+                "seconds": numbers(mean.seconds),
                 "status": next((c.status for c in results.rounds(task, data, method) if c.status != "complete"), None),
-            } | {name: [_numbers(row) for row in values] for name, values in mean.metrics.items()}
+            } | {name: [numbers(row) for row in values] for name, values in mean.metrics.items()}
     return curves
 
 
 def _optimum(results: Results, task: str, data: str) -> dict[str, Any]:
     rounds = results.optimum(task, data)
     gaps = [(o.objective - o.bound) / abs(o.objective) for o in rounds]
-    means = {name: _number(np.mean([getattr(o, name) for o in rounds])) for name in ("objective", "test_loss", "score")}
-    return {**means, "solver": rounds[0].solver, "gap": _number(max(gaps))}
+    means = {name: number(np.mean([getattr(o, name) for o in rounds])) for name in ("objective", "test_loss", "score")}
+    return {**means, "solver": rounds[0].solver, "gap": number(max(gaps))}
 
 
 def _standings(found: list[Standing]) -> dict[str, Any]:
     tables: dict[str, Any] = {}
     for s in found:
         key = "/".join((s.task, s.data, s.metric, s.axis, s.stage))
-        table = tables.setdefault(key, {"at": _number(s.at), "rows": []})
-        table["rows"].append([s.place, s.method, _number(s.mean), _number(s.spread), _number(s.p)])
+        table = tables.setdefault(key, {"at": number(s.at), "rows": []})
+        table["rows"].append([s.place, s.method, number(s.mean), number(s.spread), number(s.p)])
     return tables
-
-
-def _numbers(values: np.ndarray) -> list[float | None]:
-    return [_number(value) for value in values]
-
-
-def _number(value: Any) -> float | None:
-    return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None

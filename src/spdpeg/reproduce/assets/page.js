@@ -1,16 +1,7 @@
-"use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
-const find = (id) => document.getElementById(id);
 const AXES = { seconds: "seconds", passes: "passes over the data" };
 const STAGES = { end: "at the end of the reference's run", early: "after its first pass" };
 const state = { task: "", set: "", metric: "objective", axis: "seconds", stage: "end" };
 const hidden = new Set();
-
-function make(tag, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-}
 
 const metrics = (task) => ({
   objective: "objective",
@@ -18,7 +9,6 @@ const metrics = (task) => ({
   test_loss: "test loss",
   score: data.tasks[task].score === "accuracy" ? "accuracy on the test part" : "R² on the test part",
 });
-const short = (value) => (value === null ? "–" : String(Number(value.toPrecision(5))));
 const duration = (seconds) => (seconds < 0.1 ? `${short(1000 * seconds)} ms` : `${Number(seconds.toPrecision(3))} s`);
 const place = (axis, at) => (axis === "seconds" ? duration(at) : `${short(at)} passes`);
 const cell = () => `${state.task}/${state.set}`;
@@ -173,13 +163,6 @@ function claims() {
       make("blockquote", {}, `“${claim.sentence}”`), make("p", { className: "evidence" }, `${claim.method}: ${claim.evidence}.`),
       make("p", {}, claim.reading)));
   }
-}
-
-function facts(value) {
-  if (value === null || typeof value !== "object") return document.createTextNode(value === null ? "–" : String(value));
-  if (Array.isArray(value)) return document.createTextNode(value.map((item) => (typeof item === "object" ? JSON.stringify(item) : item)).join("  "));
-  const rows = Object.entries(value).map(([name, item]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, facts(item))));
-  return make("table", {}, make("tbody", {}, ...rows));
 }
 
 function background() {

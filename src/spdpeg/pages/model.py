@@ -1,0 +1,135 @@
+"""The document of a fitted model: coefficients, segments, certificate, run and settings."""
+
+from importlib.metadata import version
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..plots.form import mark_of, names_of, places_of, shape_of, titles_of
+from . import document
+from .document import Block
+
+_MOST_ROWS = 200
+"""Segments that a table lists."""
+
+_MOST_SLICES = 12
+"""Slices of a volume that are shown."""
+
+_LIBRARIES = ("spdpeg", "numpy", "scipy", "scikit-learn", "numba")
+
+
+def publish(model: Any, path: Any) -> None:
+    """Write the page of a fitted estimator.
+
+    Parameters
+    ----------
+    model : estimator
+    path : str or path
+    """
+    rows = np.atleast_2d(model.coef_)
+    sections = {
+        "How good the fit is": _proofs(model),
+        "Coefficients": _coefficients(model, rows),
+        "Segments": _segments(model, rows),
+        "The run": _runs(model),
+        "Settings": [
+            document.facts("parameters", {name: short(value) for name, value in model.get_params().items()}),
+            document.facts("versions", {name: version(name) for name in _LIBRARIES}),
+        ],
+    }
+    summary = f"{rows.shape[1]:,} coefficients" + (f" for each of {len(rows)} classes" if len(rows) > 1 else "")
+    summary += f", of which {np.count_nonzero(rows):,} are not 0; {model.n_iter_:,} passes over the data."
+    found = {name: blocks for name, blocks in sections.items() if blocks}
+    document.publish(path, type(model).__name__, summary, found)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _proofs(model: Any) -> list[Block]:
+    """What the certificates say, one for each problem that was solved."""
+    certificates = _listed(model.certificate_)
+    blocks = []
+    for title, certificate in zip(_problems(model, len(certificates)), certificates, strict=True):
+        if certificate is None:
+            said, proved = "learned from a stream, so that nothing is known about the distance to the optimum", False
+        else:
+            said, proved = str(certificate), certificate.met is not None
+        blocks.append(document.proof(_sentence(f"{title}{said}."), proved))
+    return blocks
+
+
+def _problems(model: Any, count: int) -> list[str]:
+    return [""] if count == 1 else [f"Class {label}: " for label in model.classes_][:count]
+
+
+def _coefficients(model: Any, rows: np.ndarray) -> list[Block]:
+    shape = shape_of(model)
+    if shape is not None:
+        return [document.images(_pictures(titles_of(model, rows), rows, shape))]
+    places, names = places_of(model), names_of(model)
+    axis = "feature" if getattr(model, "knots_", None) is None else "position"
+    return [
+        document.chart([document.mark(mark_of(model), places, row, "blue")], axis, "coefficient", title, names=names)
+        for title, row in zip(titles_of(model, rows), rows, strict=True)
+    ]
+
+
+def _pictures(titles: list[str], rows: np.ndarray, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
+    """Images by their titles; of a volume some slices."""
+    if len(shape) == 2:
+        return {title: row.reshape(shape) for title, row in zip(titles, rows, strict=True)}
+    slices = np.unique(np.linspace(0, shape[0] - 1, min(_MOST_SLICES, shape[0])).round().astype(int))
+    return {
+        f"{title}, slice {k}": row.reshape(shape)[k] for title, row in zip(titles, rows, strict=True) for k in slices
+    }
+
+
+def _segments(model: Any, rows: np.ndarray) -> list[Block]:
+    """Where neighbours along a chain are equal; nothing where they form no chain, or more than one."""
+    if mark_of(model) != "steps" or shape_of(model) is not None or len(rows) > 1:
+        return []
+    places, names, row = places_of(model), names_of(model), rows[0]
+    cuts = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), row.size]
+    shown = names if names is not None else [f"{place:g}" for place in places]
+    cells = [(shown[a], shown[b - 1], b - a, float(row[a])) for a, b in pairwise(cuts)]
+    note = f"The first {_MOST_ROWS} of {len(cells)}." if len(cells) > _MOST_ROWS else None
+    said = f"{len(cells)} segments, each with one value." if len(cells) > 1 else "One segment: all values are equal."
+    return [
+        document.text(said),
+        document.table(("from", "to", "length", "value"), cells[:_MOST_ROWS], note),
+    ]
+
+
+def _runs(model: Any) -> list[Block]:
+    histories, certificates = _listed(model.history_), _listed(model.certificate_)
+    blocks: list[Block] = []
+    for title, history, certificate in zip(_problems(model, len(histories)), histories, certificates, strict=True):
+        if history is None or len(history) < 2:
+            continue
+        blocks.append(_run(title, history, -np.inf if certificate is None else certificate.dual))
+    return blocks
+
+
+def _run(title: str, history: Any, bound: float) -> Block:
+    """The objective above its lower bound, or as it is where there is none."""
+    if np.isfinite(bound):
+        above = history.objective - bound
+        marks = [document.mark("line", history.passes, np.where(above > 0.0, above, np.nan), "purple")]
+        caption = _sentence(f"{title}objective minus the bound that the certificate proves, after so many passes.")
+        return document.chart(marks, "passes", "objective above the bound", caption, log=True)
+    marks = [document.mark("line", history.passes, history.objective, "blue")]
+    return document.chart(marks, "passes", "objective", _sentence(f"{title}objective after so many passes."))
+
+
+def _sentence(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
+def short(value: Any) -> Any:
+    """A parameter in a line; of an array its shape."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value if not isinstance(value, float) or np.isfinite(value) else str(value)
+    return f"{type(value).__name__} of shape {value.shape}" if hasattr(value, "shape") else str(value)

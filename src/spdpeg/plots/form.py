@@ -1,0 +1,42 @@
+"""What the coefficients of a model form, and what their parts are called."""
+
+from typing import Any
+
+import numpy as np
+
+from ..operators import Difference, FirstDifference, GridDifference
+
+
+def shape_of(model: Any) -> tuple[int, ...] | None:
+    """Of the image or volume that the coefficients form; None if they form none."""
+    shape = model.F_.shape if isinstance(model.F_, GridDifference) else getattr(model, "shape", None)
+    if shape is None:
+        return None
+    found = tuple(int(n) for n in shape)
+    return found if len(found) in (2, 3) else None
+
+
+def mark_of(model: Any) -> str:
+    """How they are drawn over their places: "steps" along a chain, a "line" for smoother ones, "stems" otherwise."""
+    if isinstance(model.F_, Difference) and model.F_.order > 1:
+        return "line"
+    return "steps" if isinstance(model.F_, Difference | FirstDifference | GridDifference) else "stems"
+
+
+def places_of(model: Any) -> np.ndarray:
+    """Where they are: at the positions of a curve, or one beside the other."""
+    knots = getattr(model, "knots_", None)
+    return np.arange(np.atleast_2d(model.coef_).shape[1]) if knots is None else np.asarray(knots)
+
+
+def names_of(model: Any) -> list[str] | None:
+    """Of the features, if they have any."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def titles_of(model: Any, rows: np.ndarray) -> list[str]:
+    """Of the rows of coefficients: the classes, or how many are not 0."""
+    if len(rows) > 1:
+        return [f"class {label}" for label in model.classes_]
+    return [f"{np.count_nonzero(rows)} of {rows.size} coefficients are not 0"]
