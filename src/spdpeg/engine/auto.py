@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data import Stream
 from ..exact.interior_point import InteriorPoint
-from ..exact.penalties import PenaltyForm
+from ..exact.penalties import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
 from ..exact.prox_newton import ProxNewton
 from ..exact.working_set import WorkingSet
@@ -87,6 +87,8 @@ def _exact(problem: Problem) -> tuple[Periodic, str] | None:
     """The exact method for a problem, and why it is chosen; None if there is none or it would cost too much."""
     form = PenaltyForm.of(problem) if problem.n_coordinates <= _MOST_FORM else None
     if form is None:
+        if math.isfinite(problem.loss.curvature) and SplitForm.of(problem) is not None:
+            return ProxNewton(), "the coordinates are so few that the quadratic model can be solved to all digits"
         return None
     n, width = problem.block.labels.size, form.form.width
     small = width <= _SMALL_MATRIX or (width <= _LARGE_MATRIX and n >= _TALL * width)

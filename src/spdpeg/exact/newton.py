@@ -1,7 +1,7 @@
 """Proximal Newton steps on sums over rows: the exact model of the loss, solved without data, one read a step.
 
 At x the loss is replaced by its quadratic model g'(z - x) + (z - x)'H(z - x)/2, which with all penalties is minimised
-by interior points (`quadratic`). The multipliers of that solution are a dual point of the problem itself: with slopes
+by interior points (`models`). The multipliers of that solution are a dual point of the problem itself: with slopes
 s and bends h at x, the slopes s + h <a, z - x> have A^T W u / N = g + H (z - x), which is what the model's optimality
 conditions are about. So every step brings its own lower bound, and the gap is of fourth order in the step.
 
@@ -12,12 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import lapack
 
-from ..penalties.conic import ConicForm
 from ..sums import Sums, Sweep
-from .crossover import to_face
-from .quadratic import Model, ModelSolution, minimize
+from .models import Minimum, Models
 
 _ARMIJO = 1e-4
 """Part of the foretold decrease that a step must bring."""
@@ -38,16 +35,6 @@ each time that happens again."""
 _CLOSE = 1e-6
 """Relative decrease of the model from which on Newton's steps need no floor, which whole steps lower tenfold before."""
 
-
-_NOISE = 1e-14
-"""Part of the room of a multiplier below which it counts as 0."""
-
-_SHIFT = 1e-13
-_REFINEMENTS = 3
-"""Added to the unit diagonal of a curvature that may be singular, and the corrections that undo it."""
-
-_FARTHEST = 1e-6
-"""Part of w that such a correction may move it by."""
 
 _CRAWL = 1e-9
 _MOST_CRAWLED = 6
@@ -83,16 +70,16 @@ class Newton:
     Parameters
     ----------
     sums : Sums
-    form : ConicForm
-        Of w = (x, auxiliary variables).
+    models : Models
+        How quadratic models with the penalties are minimised.
     penalty : callable
         The same penalties at x.
     most_bend : float
         Upper bound on the second derivative of the loss; the largest one seen if it has none.
     """
 
-    def __init__(self, sums: Sums, form: ConicForm, penalty: Callable[[np.ndarray], float], most_bend: float) -> None:
-        self.sums, self.form, self._penalty, self._most_bend = sums, form, penalty, most_bend
+    def __init__(self, sums: Sums, models: Models, penalty: Callable[[np.ndarray], float], most_bend: float) -> None:
+        self.sums, self._models, self._penalty, self._most_bend = sums, models, penalty, most_bend
 
     def start(self, x: np.ndarray) -> Iterate:
         """At x; one read."""
@@ -105,17 +92,18 @@ class Newton:
         sweep = self.sums.at_margins(margins, curvature=True) if kept else self.sums.at(x, curvature=True)
         return Iterate(x, sweep, sweep.loss + self._penalty(x), floor, crawled=crawled)
 
-    def step(self, at: Iterate) -> tuple[Iterate, ModelSolution, Sweep]:
-        """The next iterate, usually after one read; the model's solution; and the sums at it, dual point included."""
+    def step(self, at: Iterate) -> tuple[Iterate, Minimum, Sweep]:
+        """The next iterate, usually after one read; the model's minimum; and the sums at it, dual point included."""
         based, reads = self._floored(at)
-        solution, z = self._minimum(at.x, based)
-        if solution.status in ("unbounded", "inaccurate") and at.floor < 1.0:
+        minimum = self._minimum(at.x, based)
+        if minimum.status in ("unbounded", "inaccurate") and at.floor < 1.0:
             # Rows without a bend leave directions open that the loss closes farther away.
             at = replace(at, floor=1.0)
             based, more = self._floored(at)
-            solution, z = self._minimum(at.x, based)
+            minimum = self._minimum(at.x, based)
             reads += more
-        ahead = self.sums.at(z, curvature=True, model=based, ahead=solution.w[: z.size])
+        z = minimum.point
+        ahead = self.sums.at(z, curvature=True, model=based, ahead=minimum.w[: z.size])
         penalty = self._penalty(z)
         before = at.value - at.sweep.loss if np.isfinite(at.value) else penalty
         move = z - at.x
@@ -127,8 +115,8 @@ class Newton:
         lower = following.value <= at.value + _ARMIJO * slope + _ROUNDING * abs(at.value)
         if not (outside or (lower and np.isfinite(following.value))):
             following = self._search(at, following, move, slope)
-        following.infeasible = solution.status == "infeasible"
-        return self._settled(at, following), solution, ahead
+        following.infeasible = minimum.status == "infeasible"
+        return self._settled(at, following), minimum, ahead
 
     def _floored(self, at: Iterate) -> tuple[Sweep, float]:
         """The sums at x with bends of at least the floor, and the reads that took."""
@@ -138,14 +126,10 @@ class Newton:
             return at.sweep, 0.0
         return self.sums.floored(at.sweep, floor), 1.0
 
-    def _minimum(self, x: np.ndarray, sweep: Sweep) -> tuple[ModelSolution, np.ndarray]:
-        """The model's solution, and its point with exact zeros and pieces where those are certain."""
+    def _minimum(self, x: np.ndarray, sweep: Sweep) -> Minimum:
         H = sweep.curvature
         assert H is not None
-        model = Model(H, H @ x - sweep.gradient, self.form)
-        solution = minimize(model)
-        face = to_face(model, solution)
-        return _refined(model, solution), (solution.w if face is None else face)[: x.size].copy()
+        return self._models.minimum(H, H @ x - sweep.gradient, x)
 
     def _search(self, at: Iterate, whole: Iterate, move: np.ndarray, slope: float) -> Iterate:
         """A shorter step along known margins, and one read at its end."""
@@ -179,31 +163,3 @@ class Newton:
         following.exhausted = still and (at.floor == 0.0 if following.length == 1.0 else at.floor >= 1.0)
         following.exhausted |= following.crawled >= _MOST_CRAWLED
         return following
-
-
-def _refined(model: Model, solution: ModelSolution) -> ModelSolution:
-    """The dual point without noise: multipliers that are 0 up to rounding are 0, and w takes up what that leaves."""
-    form, lines = model.form, model.form.n_lines
-    ends = np.where(np.isfinite(form.up), form.up, 0.0) + np.where(np.isfinite(form.down), form.down, 0.0)
-    y = solution.y.copy()
-    y[:lines][np.abs(y[:lines]) <= _NOISE * ends] = 0.0
-    d = model.b.size
-    diagonal = np.diagonal(model.H)
-    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-    factor, failed = lapack.dpotrf(model.H * scale[:, None] * scale + _SHIFT * np.eye(d), lower=1)
-    if failed:
-        return replace(solution, y=y)
-    w = solution.w.copy()
-    right, pull = model.right(), form.adjoint(y)
-    best = residual = model.times(w) - right + pull
-    for _ in range(_REFINEMENTS):
-        move = scale * lapack.dpotrs(factor, scale * residual[:d], lower=1)[0]
-        if np.abs(move).max() > _FARTHEST * np.abs(w).max():
-            break  # along directions without curvature
-        trial = w.copy()
-        trial[:d] -= move
-        residual = model.times(trial) - right + pull
-        if not np.abs(residual[:d]).max() < np.abs(best[:d]).max():
-            break
-        w, best = trial, residual
-    return replace(solution, w=w, y=y, residual=best)

@@ -7,8 +7,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sp
 
+from ..penalties import SeparableSum
 from ..penalties.conic import ConicForm
 from ..problem import Problem
+from . import augmented
+from .augmented import Split
+from .models import ConicModels, SplitModels
 from .pieces import Lines
 
 
@@ -48,6 +52,16 @@ class PenaltyForm:
         group_rows = r1.K.shape[0] - r1.n_lines
         return cls(r1 + r2.after(F), r2, F, r1.n_lines, group_rows, r1.width - r1.size)
 
+    @property
+    def width(self) -> int:
+        """Variables of a model."""
+        return self.form.width
+
+    @cached_property
+    def models(self) -> ConicModels:
+        """How models with these penalties are minimised."""
+        return ConicModels(self.form)
+
     @cached_property
     def lines(self) -> Lines | None:
         """The same as weighted absolute values and squares; None if it holds anything else."""
@@ -66,5 +80,38 @@ class PenaltyForm:
             )
         return out[: inner.size]
 
+
+@dataclass(frozen=True, eq=False)
+class SplitForm:
+    """r1 on its set plus r2(F .) as a penalty of K x, for those without a conic form."""
+
+    models: SplitModels
+    width: int
+    n_outputs: int
+
+    @classmethod
+    def of(cls, problem: Problem) -> "SplitForm | None":
+        """That of a small problem; None if it is large or if there is no Jacobian of a prox."""
+        d, m = problem.n_coordinates, problem.F.n_outputs
+        if d + m > _MOST_SPLIT:
+            return None
+        penalty = SeparableSum([problem.r2, problem.regularizer], [m, d])
+        if not all(augmented.takes(part, size) for part, size in ((problem.r2, m), (problem.regularizer, d))):
+            return None
+        K = np.vstack([problem.F.matrix().toarray(), np.eye(d)])
+        return cls(SplitModels(Split(K, penalty), slice(m, m + d)), d, m)
+
+    def multiplier(self, w: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The subgradient of r2 at F x that the multipliers y stand for."""
+        return y[: self.n_outputs]
+
+
+def model_form(problem: Problem) -> PenaltyForm | SplitForm | None:
+    """The penalties of a problem in a form that models can be minimised with; None if there is none."""
+    return PenaltyForm.of(problem) or SplitForm.of(problem)
+
+
+_MOST_SPLIT = 1000
+"""Rows of K up to which penalties without a conic form are split off: a Jacobian has as many rows and columns."""
 
 _forms: WeakKeyDictionary[Problem, PenaltyForm | None] = WeakKeyDictionary()

@@ -17,7 +17,7 @@ from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
 from ..state import State
 from ..sums import Token
 from .newton import Iterate, Newton
-from .penalties import PenaltyForm
+from .penalties import PenaltyForm, SplitForm, model_form
 
 MOST_COORDINATES = 3000
 """Of x, auxiliary variables included: matrices of that order are factorised some ten times a step."""
@@ -50,7 +50,7 @@ class ProxNewton(Periodic, Watcher):
         cost="1 pass with curvature, some 15 factorisations of a d x d matrix",
         memory="2 N + 3 d + l; 2 d^2 + 3 N + d more for a step",
         rate="quadratic; the duality gap is of fourth order in the step",
-        needs="smooth loss; r1 and r2 with a conic form; finite sum; d at most 3000",
+        needs="smooth loss; finite sum; d at most 3000, or some hundreds where r1 or r2 has no conic form",
         assumptions="phi'' Lipschitz, the model strictly convex at the solution; near it",
         deterministic=True,
         finite_sum=True,
@@ -59,15 +59,15 @@ class ProxNewton(Periodic, Watcher):
 
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)
-        form = PenaltyForm.of(problem)
+        form = model_form(problem)
         if form is None:
             raise UnsupportedError(
-                f"prox-newton takes penalties made of broken lines, squares and Euclidean norms; here "
-                f'r1={problem.r1!r}, r2={problem.r2!r}. Use "vr-spdpeg".'
+                f"prox-newton has no way to minimise its models with r1={problem.r1!r} and r2={problem.r2!r}. "
+                'Use "vr-spdpeg".'
             )
-        if form.form.width > MOST_COORDINATES:
+        if form.width > MOST_COORDINATES:
             raise UnsupportedError(
-                f"prox-newton factorises a matrix of order {form.form.width}; it takes up to {MOST_COORDINATES}. "
+                f"prox-newton factorises a matrix of order {form.width}; it takes up to {MOST_COORDINATES}. "
                 'Use "working-set" or "vr-spdpeg".'
             )
 
@@ -104,9 +104,9 @@ class ProxNewton(Periodic, Watcher):
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
         newton = self._steps(problem)
-        following, solution, ahead = newton.step(self._iterate(problem, state))
+        following, minimum, ahead = newton.step(self._iterate(problem, state))
         if ahead.foretold is not None and ahead.foretold_gradient is not None:
-            v["y"][:] = self._form(problem).multiplier(solution.w, solution.y)
+            v["y"][:] = self._form(problem).multiplier(minimum.w, minimum.y)
             v["slopes"], v["slopes_gradient"] = problem.sums.kept(ahead.foretold), ahead.foretold_gradient
             self._foretold = v["slopes"], ahead.foretold
             numbers["foretold"] = 1.0
@@ -141,21 +141,21 @@ class ProxNewton(Periodic, Watcher):
                 return Status.NO_MINIMUM
         return Status.EXHAUSTED if numbers["exhausted"] > 0.0 else None
 
-    _kept: tuple[Problem, PenaltyForm, Newton] | None = None
+    _kept: tuple[Problem, PenaltyForm | SplitForm, Newton] | None = None
     _reached: tuple[np.ndarray, Iterate] | None = None
     _foretold: tuple[np.ndarray, Token] | None = None
     """What the vectors of the state stand for, as long as it is this run that goes on."""
 
-    def _parts(self, problem: Problem) -> tuple[Problem, PenaltyForm, Newton]:
+    def _parts(self, problem: Problem) -> tuple[Problem, PenaltyForm | SplitForm, Newton]:
         """The penalties' form and the steps, made once for each problem."""
         if self._kept is None or self._kept[0] is not problem:
-            form = PenaltyForm.of(problem)
+            form = model_form(problem)
             assert form is not None
-            newton = Newton(problem.sums, form.form, problem.penalty_value, problem.loss.curvature)
+            newton = Newton(problem.sums, form.models, problem.penalty_value, problem.loss.curvature)
             self._kept = problem, form, newton
         return self._kept
 
-    def _form(self, problem: Problem) -> PenaltyForm:
+    def _form(self, problem: Problem) -> PenaltyForm | SplitForm:
         return self._parts(problem)[1]
 
     def _steps(self, problem: Problem) -> Newton:

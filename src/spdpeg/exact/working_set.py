@@ -23,6 +23,7 @@ from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
 from ..state import State
 from ..sums import Sweep, Token
 from .identify import Identified, Identifier
+from .models import ConicModels
 from .newton import Newton
 from .penalties import PenaltyForm
 
@@ -99,7 +100,7 @@ class WorkingSet(Periodic, Watcher):
         pieces = found.pieces
         sums = problem.sums.collapse(pieces.labels, pieces.number)
         lines = parts.lines.collapsed(pieces)
-        newton = Newton(sums, lines.form, lines.value, problem.loss.curvature)
+        newton = Newton(sums, ConicModels(lines.form), lines.value, problem.loss.curvature)
         w, margins, bends = self._solve(newton, pieces.reduce(v["x"]), numbers)
         x = pieces.expand(w)
         sizes = np.bincount(pieces.labels[pieces.labels >= 0], minlength=pieces.number)

@@ -109,6 +109,10 @@ class Penalty(Parameterized):
         """A penalty whose prox is that of r with step factors_j in coordinate j; None without a closed form."""
         return Rescaled(self, float(factors[0])) if factors.size and np.ptp(factors) == 0.0 else None
 
+    def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray | None:
+        """An element of the generalised Jacobian of the prox at a point; None where it has no closed form here."""
+        return None
+
     def conic_form(self, size: int) -> ConicForm | None:
         """r as squares, broken lines and norms, for interior points; None where it has no such form here."""
         return None

@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import Hook, Term
@@ -83,6 +84,15 @@ class SeparableSum(Penalty):
         parts = [part.l1_weights(n) for part, n in zip(self.parts, self.sizes, strict=True)]
         known = [part for part in parts if part is not None]
         return np.concatenate(known) if len(known) == len(parts) else None
+
+    def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray | None:
+        ends = np.cumsum(self.sizes)
+        parts = [
+            part.prox_jacobian(point[end - size : end], step)
+            for part, size, end in zip(self.parts, self.sizes, ends, strict=True)
+        ]
+        known = [part for part in parts if part is not None]
+        return block_diag(*known) if len(known) == len(parts) else None
 
     def scaled(self, factors: np.ndarray) -> Penalty | None:
         parts = [scaled for part, block in self._blocks(factors) if (scaled := part.scaled(block)) is not None]

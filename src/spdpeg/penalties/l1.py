@@ -48,6 +48,9 @@ class L1(Penalty):
     def free(self, size: int) -> np.ndarray:
         return np.broadcast_to(np.asarray(self.weight) == 0.0, (size,))
 
+    def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
+        return np.diag((np.abs(point) > step * np.asarray(self.weight)).astype(float))
+
     def l1_weights(self, size: int) -> np.ndarray:
         return np.full(size, weights_of(self, "weight", self.weight, size))
 

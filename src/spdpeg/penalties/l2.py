@@ -49,6 +49,9 @@ class L2Squared(Penalty):
     def free(self, size: int) -> np.ndarray:
         return np.broadcast_to(np.asarray(self.weight) == 0.0, (size,))
 
+    def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
+        return np.diag(np.broadcast_to(1.0 / (1.0 + step * np.asarray(self.weight, dtype=float)), point.shape))
+
     def scaled(self, factors: np.ndarray) -> Penalty:
         return L2Squared(factors * np.asarray(self.weight))
 

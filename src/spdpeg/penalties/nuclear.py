@@ -50,6 +50,34 @@ class Nuclear(Penalty):
         size = float(np.linalg.norm(u.reshape(self.shape), 2))
         return min(1.0, float(np.squeeze(self.weight)) / size) if size > 0.0 else 1.0
 
+    def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
+        """In the basis of the singular vectors: what thresholding does to sums and to differences of mirrored entries.
+
+        With f the thresholded singular values s, the symmetric part of a direction is multiplied by
+        (f_i - f_j) / (s_i - s_j), the antisymmetric one by (f_i + f_j) / (s_i + s_j), and what lies outside the square
+        part by f_i / s_i (Lewis and Sendov's formula for singular values).
+        """
+        rows, columns = self.shape
+        left, values, right = np.linalg.svd(point.reshape(self.shape), full_matrices=True)
+        r, limit = values.size, step * float(np.squeeze(self.weight))
+        kept = np.maximum(values - limit, 0.0)
+        apart, sums = values[:, None] - values, values[:, None] + values
+        close = np.abs(apart) <= 1e-12 * max(float(values[0]), 1e-300)
+        tied = np.broadcast_to((values > limit).astype(float), (r, r))
+        even = np.where(close, tied, (kept[:, None] - kept) / np.where(close, 1.0, apart))
+        odd = (kept[:, None] + kept) / np.where(sums > 0.0, sums, 1.0)
+        own = np.zeros((rows, columns))
+        own[:r, :r] = 0.5 * (even + odd)
+        own[r:, :] = own[:, r:] = 0.0
+        outer = kept / np.where(values > 0.0, values, 1.0)
+        own[r:, :r] = outer
+        own[:r, r:] = outer[:, None]
+        middle = np.diag(own.ravel())
+        index = np.arange(rows * columns).reshape(rows, columns)[:r, :r]
+        middle[index.ravel(), index.T.ravel()] += (0.5 * (even - odd)).ravel()
+        basis = np.kron(left, right.T)
+        return basis @ middle @ basis.T
+
     def conic_form(self, size: int) -> ConicForm | None:
         """Of a single row or column, whose one singular value is the Euclidean norm."""
         weight = weight_of(self, "weight", self.weight)

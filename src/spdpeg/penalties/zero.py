@@ -26,6 +26,9 @@ class Zero(Penalty):
     def free(self, size: int) -> np.ndarray:
         return np.ones(size, dtype=bool)
 
+    def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
+        return np.eye(point.size)
+
     def l1_weights(self, size: int) -> np.ndarray:
         return np.zeros(size)
 

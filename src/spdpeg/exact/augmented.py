@@ -1,0 +1,176 @@
+"""Quadratic models with penalties that interior points do not take, minimised through their prox.
+
+    min over x of  1/2 x^T H x - b^T x + p(K x)
+
+by the augmented Lagrangian method: with z = K x, multipliers y and a weight sigma, each round minimises
+
+    1/2 x^T H x - b^T x + min over z of  p(z) + y^T (K x - z) + sigma/2 |K x - z|^2,
+
+a smooth function of x whose gradient is semismooth, by Newton's steps with an element J of the Jacobian of the prox:
+their matrix is H + sigma K^T (I - J) K. Both loops converge fast, so that the answer has all digits that rounding
+leaves. The multipliers are subgradients of p at z by construction.
+
+Li, Sun, Toh: A highly efficient semismooth Newton augmented Lagrangian method for solving Lasso problems, SIAM Journal
+on Optimization, 2018.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from ..penalties import Penalty
+
+_ROUNDS = 60
+_STEPS = 60
+"""Most rounds, and Newton's steps in one."""
+
+_ACCURACY = 1e-13
+"""Relative size of K x - z and of the gradient at which rounding takes over."""
+
+_ENOUGH = 1e-8
+"""The same sizes at which an answer counts as one."""
+
+_SLOWEST = 0.2
+_STIFFER = 5.0
+"""Part of |K x - z| that a round may leave; if it leaves more, sigma grows by this factor,"""
+
+_STIFFEST = 1e9
+"""but not beyond so many times its first value, where Newton's matrix would lose all digits."""
+
+_SHIFT = 1e-14
+"""Added to the diagonal of Newton's matrix, relative to its largest entry."""
+
+_ARMIJO = 1e-4
+_SHORTEST = 1e-9
+
+_PROBE = 1e-6
+"""Relative length of differences that stand in for the Jacobian of a prox."""
+
+_MOST_PROBES = 400
+"""Entries up to which a Jacobian is probed column by column."""
+
+
+class Split(NamedTuple):
+    """p(K x)."""
+
+    K: np.ndarray
+    penalty: Penalty
+
+
+class Minimum(NamedTuple):
+    """A minimiser x, z = K x with the structure that the prox gives, and y in the subdifferential of p at z."""
+
+    x: np.ndarray
+    z: np.ndarray
+    y: np.ndarray
+    accuracy: float
+    """What is left of K x = z and of H x - b + K^T y = 0, relative to their parts."""
+
+    @property
+    def found(self) -> bool:
+        """Whether the answer is one."""
+        return self.accuracy <= _ENOUGH
+
+
+def takes(penalty: Penalty, size: int) -> bool:
+    """Whether a Jacobian of the prox can be had."""
+    return penalty.separable or size <= _MOST_PROBES or penalty.prox_jacobian(np.zeros(size), 1.0) is not None
+
+
+def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray) -> Minimum:
+    """The minimum of a model, from x."""
+    K = split.K
+    d, m = b.size, K.shape[0]
+    mean = float(np.trace(H)) / d
+    first = sigma = max(mean, 1e-12 * float(np.abs(b).max(initial=1.0))) / max(float(np.square(K).sum()) / d, 1e-300)
+    # A length of K x that is none: what the steepest direction alone would have.
+    steepest = float(np.diagonal(H).max(initial=0.0)) or 1.0
+    least = max(float(np.linalg.norm(K @ b)) / steepest, 1e-300)
+    y = np.zeros(m)
+    best = Minimum(x, K @ x, y, np.inf)
+    apart = np.inf
+    for _ in range(_ROUNDS):
+        x, z, y, slope = _round(H, b, split, sigma, x, y)
+        Kx = K @ x
+        missed = float(np.linalg.norm(Kx - z)) / max(float(np.linalg.norm(z)), float(np.linalg.norm(Kx)), least)
+        pull = max(float(np.linalg.norm(b)), float(np.linalg.norm(H @ x)), float(np.linalg.norm(K.T @ y)), 1e-300)
+        now = Minimum(x, z, y, max(missed, slope / pull))
+        if now.accuracy < best.accuracy:
+            best = now
+        if best.accuracy <= _ACCURACY or not np.isfinite(now.accuracy):
+            break
+        if missed > _SLOWEST * apart:
+            if sigma >= _STIFFEST * first:
+                break
+            sigma *= _STIFFER
+        apart = missed
+    return best
+
+
+def _round(
+    H: np.ndarray, b: np.ndarray, split: Split, sigma: float, x: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Minimise the augmented Lagrangian in x; x, z, the new multipliers and the length of the gradient."""
+    K, p = split
+
+    def at(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        u = K @ x + y / sigma
+        # Within the domain of p* exactly, which u - prox(u) would leave by its rounding.
+        multiplier = p.dual_prox(sigma * u, sigma)
+        z = p.prox(u, 1.0 / sigma)
+        value = 0.5 * float(x @ (H @ x)) - float(b @ x) + p.value(z) + 0.5 * float(multiplier @ multiplier) / sigma
+        return value, z, multiplier, H @ x - b + K.T @ multiplier
+
+    value, z, multiplier, gradient = at(x)
+    for _ in range(_STEPS):
+        size = float(np.linalg.norm(gradient))
+        if size <= 0.1 * _ACCURACY * max(float(np.linalg.norm(b)), float(np.linalg.norm(K.T @ multiplier))):
+            break
+        outside = np.eye(len(multiplier)) - jacobian(p, K @ x + y / sigma, 1.0 / sigma)
+        matrix = H + sigma * (K.T @ outside @ K)
+        move = _solved(matrix, -gradient)
+        slope, length = float(gradient @ move), 1.0
+        while length > _SHORTEST:
+            ahead = at(x + length * move)
+            # Where values no longer tell, gradients do.
+            lower = ahead[0] <= value + _ARMIJO * length * slope
+            flatter = abs(slope) <= 1e-10 * abs(value) and np.linalg.norm(ahead[3]) < size
+            if lower or flatter:
+                break
+            length *= 0.5
+        else:
+            break
+        x = x + length * move
+        value, z, multiplier, gradient = ahead
+    return x, z, multiplier, float(np.linalg.norm(gradient))
+
+
+def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    shift = _SHIFT
+    largest = float(np.abs(np.diagonal(matrix)).max(initial=0.0)) or 1.0
+    for _ in range(8):
+        factor, failed = scipy.linalg.lapack.dpotrf(matrix + shift * largest * np.eye(len(matrix)), lower=1)
+        if not failed:
+            break
+        shift *= 30.0
+    else:
+        return right / largest
+    move = scipy.linalg.lapack.dpotrs(factor, right, lower=1)[0]
+    return move + scipy.linalg.lapack.dpotrs(factor, right - matrix @ move, lower=1)[0]
+
+
+def jacobian(penalty: Penalty, point: np.ndarray, step: float) -> np.ndarray:
+    """An element of the Jacobian of the prox: in closed form where the penalty has one, else by differences."""
+    known = penalty.prox_jacobian(point, step)
+    if known is not None:
+        return known
+    reach = _PROBE * np.maximum(np.abs(point), float(np.abs(point).max(initial=0.0)) * 1e-3 + 1e-300)
+    if penalty.separable:
+        return np.diag((penalty.prox(point + reach, step) - penalty.prox(point - reach, step)) / (2.0 * reach))
+    out = np.empty((point.size, point.size))
+    for j, length in enumerate(reach):
+        aside = np.zeros(point.size)
+        aside[j] = length
+        out[:, j] = (penalty.prox(point + aside, step) - penalty.prox(point - aside, step)) / (2.0 * length)
+    return 0.5 * (out + out.T)
