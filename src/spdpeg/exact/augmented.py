@@ -33,10 +33,13 @@ _ENOUGH = 1e-8
 
 _SLOWEST = 0.2
 _STIFFER = 5.0
-"""Part of |K x - z| that a round may leave; if it leaves more, sigma grows by this factor,"""
+"""Part of |K x - z| that a round may leave; if it leaves more, sigma grows by this factor."""
+
+_FIRST = 1e-4
+"""First sigma where there is no curvature, times the mean square of the columns of K."""
 
 _STIFFEST = 1e9
-"""but not beyond so many times its first value, where Newton's matrix would lose all digits."""
+"""Times its first value: beyond that sigma does not grow, since Newton's matrix would lose all digits."""
 
 _SHIFT = 1e-14
 """Added to the diagonal of Newton's matrix, relative to its largest entry."""
@@ -82,8 +85,9 @@ def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray) -> Minim
     """The minimum of a model, from x."""
     K = split.K
     d, m = b.size, K.shape[0]
-    mean = float(np.trace(H)) / d
-    first = sigma = max(mean, 1e-12 * float(np.abs(b).max(initial=1.0))) / max(float(np.square(K).sum()) / d, 1e-300)
+    square = max(float(np.square(K).sum()) / d, 1e-300)
+    # A model without curvature does not tell what sigma suits; it then grows from next to nothing.
+    first = sigma = (float(np.trace(H)) / d or _FIRST) / square
     # A length of K x that is none: what the steepest direction alone would have.
     steepest = float(np.diagonal(H).max(initial=0.0)) or 1.0
     least = max(float(np.linalg.norm(K @ b)) / steepest, 1e-300)
