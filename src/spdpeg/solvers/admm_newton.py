@@ -138,13 +138,11 @@ class ADMMNewton(Periodic):
 
 
 def _curvature(problem: Problem, x: np.ndarray) -> np.ndarray:
-    """(1/N) w_i phi''(<a_i, x>), phi'' by central differences: a Newton direction needs no more."""
+    """(1/N) w_i phi''(<a_i, x>)."""
     rows, labels, weights = problem.block
     t = np.empty(labels.size)
     margins(rows, x, t)
-    h = 1e-6 * np.maximum(1.0, np.abs(t))
-    second = (problem.loss.derivative(t + h, labels) - problem.loss.derivative(t - h, labels)) / (2.0 * h)
-    return (weights if weights.size else 1.0) * np.maximum(second, 0.0) / labels.size
+    return (weights if weights.size else 1.0) * problem.loss.second_derivative(t, labels) / labels.size
 
 
 def _solve(A: Any, curvature: np.ndarray, rho: float, K: sp.csr_array, right: np.ndarray) -> np.ndarray:
