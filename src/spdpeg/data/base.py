@@ -30,6 +30,8 @@ class Source:
     rows : Rows
         The record kernels read.
     n_samples, n_features : int
+    labels : array or None
+        Of the rows, for sources that bring their own.
     on_disk : bool
         Rows are read through a memory map, so solvers visit them block by block rather than one here, one there.
     """
@@ -38,10 +40,17 @@ class Source:
     n_samples: int
     n_features: int
     on_disk: bool = False
+    labels: np.ndarray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_samples, self.n_features
 
 
 def as_source(X: Any) -> Any:
     """Dense array, sparse matrix, data frame, memory map, source or iterable of chunks -> `Source` or `Stream`."""
+    from .arrow import from_arrow
     from .csr import CSR
     from .dense import Dense
     from .stream import Stream
@@ -52,6 +61,8 @@ def as_source(X: Any) -> Any:
         # A CSR source makes sure of what it is given; once is enough.
         table = X if sp.issparse(X) else as_table(X)
         return CSR.from_scipy(table) if sp.issparse(table) else Dense(table)
+    if hasattr(X, "collect_batches") or hasattr(X, "__arrow_c_stream__"):
+        return from_arrow(X, labelled=False)
     if (isinstance(X, Iterable) and not isinstance(X, str | bytes | Mapping | Set | PathLike)) or callable(X):
         return Stream(X)
     raise InputError(

@@ -19,15 +19,13 @@ from ..parameters import shown
 from .base import as_source, values_of
 from .csr import CSR
 from .dense import Dense
+from .selection import pieces
 from .stream import Chunk, Stream
 
 _MANIFEST = "manifest.json"
 
 _HEADER = 128
 """Bytes before the numbers in a .npy file: enough for any shape, so that the header can be written at the end."""
-
-_ENTRIES_AT_ONCE = 10_000_000
-"""A matrix is written in pieces of at most that many entries, zeros counted."""
 
 
 def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
@@ -93,16 +91,8 @@ def _pieces(chunks: Any) -> Iterator[Chunk | tuple[Any, None, None]]:
         while (chunk := source.take(1)) is not None:
             yield chunk
         return
-    values, indices, indptr, width, _ = source.rows
-    step = max(1, _ENTRIES_AT_ONCE // width)
-    for start in range(0, source.n_samples, step):
-        stop = min(start + step, source.n_samples)
-        if isinstance(source, Dense):
-            yield values[start * width : stop * width].reshape(-1, width), None, None
-        else:
-            first, last = indptr[start], indptr[stop]
-            rows = values[first:last], indices[first:last], indptr[start : stop + 1] - first
-            yield sp.csr_array(rows, shape=(stop - start, width)), None, None
+    for piece in pieces(source):
+        yield piece, None, None
 
 
 class _Column:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data import Stream
+from ..data import Stream, Tables
+from ..errors import UnsupportedError
 from ..exact.interior_point import InteriorPoint
 from ..exact.penalties import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
@@ -65,6 +66,13 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
     if isinstance(problem.source, Stream):
         return [_chosen(SPDPEG(), "a stream shows each row once")]
     exact = _exact(problem)
+    if isinstance(problem.source, Tables):
+        if exact is None or not exact[0].on_sums:
+            raise UnsupportedError(
+                f"{problem.source.name} is read block by block, and no method that reads all rows at a time takes this "
+                f'problem with {problem.n_coordinates} coordinates. Stream it with "spdpeg", or load it into memory.'
+            )
+        return [_chosen(*exact)]
     if exact is not None:
         method, why = exact
         return [
@@ -90,10 +98,10 @@ def _exact(problem: Problem) -> tuple[Periodic, str] | None:
         if math.isfinite(problem.loss.curvature) and SplitForm.of(problem) is not None:
             return ProxNewton(), "the coordinates are so few that the quadratic model can be solved to all digits"
         return None
-    n, width = problem.block.labels.size, form.form.width
+    n, width = problem.n_rows, form.form.width
     small = width <= _SMALL_MATRIX or (width <= _LARGE_MATRIX and n >= _TALL * width)
     if not math.isfinite(problem.loss.curvature):
-        if problem.loss.lines(problem.block.labels) is not None and width <= _LARGE_MATRIX:
+        if problem.loss.lines(problem.labels) is not None and width <= _LARGE_MATRIX:
             return InteriorPoint(), "the loss is made of lines, so that the whole problem is one small conic program"
         return None
     lines = form.lines

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data import Block, Stream
+from ..data import Block, Stream, Tables
 from ..errors import InputError, UnsupportedError
 from ..problem import Problem
 from ..result import Status
@@ -155,7 +155,12 @@ Feed = FiniteFeed | StreamFeed
 
 
 def check(problem: Problem, solver: Solver) -> None:
-    """Refuse a stream where the solver asks for rows in an order of its own."""
+    """Refuse a stream where the solver asks for rows in an order of its own, and blocks where it wants single rows."""
+    if isinstance(problem.source, Tables) and not solver.on_sums:
+        raise UnsupportedError(
+            f"{solver.about.name} reads single rows in an order of its own, and {problem.source.name} is read block by "
+            'block. Use "auto", "prox-newton" or "working-set", stream it with "spdpeg", or load it into memory.'
+        )
     if not isinstance(problem.source, Stream):
         return
     if solver.about.finite_sum or solver.about.deterministic:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data import Tables
 from ..errors import InputError, StateError
 from ..kernels import jit
 from ..parameters import as_number, shown
@@ -123,6 +124,8 @@ def solve(
     check_callback(callback)
     seed = checked_seed(seed)
     jobs = checked_jobs(n_jobs)
+    if _streams(problem, solver):
+        problem = problem.streamed()
     name, plan = _planned(problem, solver, parameters, tol if state is None else state.loop.planned_for)
     rule = plan[0].method
     if budget == Budget(None, None, None):
@@ -198,9 +201,17 @@ def _planned(
             )
     else:
         solver = resolve(solver, parameters)
-    solver.check(problem)
     feed.check(problem, solver)
+    solver.check(problem)
     return solver.about.name, asked(solver)
+
+
+def _streams(problem: Problem, solver: str | Solver) -> bool:
+    """Whether rows that are read in blocks shall be a stream: for methods that need each of them only once."""
+    if not isinstance(problem.source, Tables) or (isinstance(solver, str) and solver == "auto"):
+        return False
+    about = (resolve(solver, {}) if isinstance(solver, str) else solver).about
+    return not about.finite_sum and not about.deterministic
 
 
 def _resumed(problem: Problem, name: str, plan: list[Planned], batch_size: int, state: State) -> State:

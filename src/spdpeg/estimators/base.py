@@ -9,13 +9,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import pages, plots
+from ..data.selection import pieces
 from ..errors import InputError
 from ..losses import Loss
 from ..operators import Identity
 from ..parameters import numbers, shown
 from ..penalties import L1, L2Squared, Penalty
 from ..sparse import sound
-from . import fitting
+from ..sums import threads
+from . import fitting, sources
 from .documentation import complete
 
 _FLOATS = (np.float64, np.float32)
@@ -133,14 +135,16 @@ class Estimator(BaseEstimator):
         check_is_fitted(self)
         pages.model.publish(self, path)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to all rows, up to `tol`.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or source of shape (n_samples, n_features)
+            A source of `spdpeg.data`, such as those of `open_parquet` and `open_csr`, need not fit into memory; nor
+            need a polars LazyFrame.
         y : array of shape (n_samples,)
-            Numbers, or class labels of any kind.
+            Numbers, or class labels of any kind. May be left out for a source that brings its labels.
         sample_weight : array of shape (n_samples,), optional
             Weight k equals k copies of a row; weight 0 drops it.
 
@@ -148,7 +152,7 @@ class Estimator(BaseEstimator):
         -------
         self
         """
-        with fitting.intact(self):
+        with fitting.intact(self), threads.using(threads.checked_jobs(self.n_jobs)):
             plan = fitting.plan(self, X, y, sample_weight)
             fitting.keep(self, plan, fitting.fit(plan))
         return self
@@ -193,6 +197,10 @@ class Estimator(BaseEstimator):
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool, **checks: Any) -> tuple[Any, Any, Any]:
         """Design, labels and weights, rows of weight 0 dropped."""
+        source = sources.found(X)
+        if source is not None:
+            source, y, weights = sources.checked(self, source, y, sample_weight, reset)
+            return self._design(source, reset), y, weights
         X, y = validate_data(self, sound(X), y, reset=reset, accept_sparse="csr", dtype=_FLOATS, order="C", **checks)
         weights = None
         if sample_weight is not None:
@@ -205,5 +213,10 @@ class Estimator(BaseEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         """Design times coefficients plus intercept."""
         check_is_fitted(self)
+        source = sources.found(X)
+        if source is not None:
+            sources.check_width(self, source, reset=False)
+            rows = pieces(self._design(source, False))
+            return np.concatenate([np.asarray(piece @ self.coef_.T + self.intercept_) for piece in rows])
         X = validate_data(self, sound(X), reset=False, accept_sparse="csr", dtype=_FLOATS)
         return np.asarray(self._design(X, False) @ self.coef_.T + self.intercept_)

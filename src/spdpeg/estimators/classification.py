@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError
 from ..parameters import shown
-from . import fitting
+from . import fitting, sources
 from .base import Estimator, takes_chunks
 
 
@@ -35,7 +35,7 @@ class Classifier(ClassifierMixin, Estimator):
     class_weight: Any = None
 
     @available_if(takes_chunks)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on with a chunk of rows, which is read once: SPDPEG on a stream, in constant memory.
 
         The outcome is that of one run of SPDPEG over all chunks so far. It approaches the solution with the number of
@@ -56,7 +56,10 @@ class Classifier(ClassifierMixin, Estimator):
         self
         """
         with fitting.intact(self):
-            self._learn(X, y, classes, sample_weight)
+            if classes is None and y is None and not hasattr(self, "classes_"):
+                classes = getattr(sources.found(X), "labels", None)  # all of them are known
+            for X_chunk, y_chunk, weights in sources.chunks(X, y, sample_weight):
+                self._learn(X_chunk, y_chunk, classes, weights)
         return self
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:

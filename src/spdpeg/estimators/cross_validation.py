@@ -11,12 +11,14 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import plots
+from ..data import Source
+from ..data.selection import take
 from ..errors import InputError
 from ..parameters import one_of
 from ..penalties import Penalty
 from ..sums import threads
 from ..sums.threads import checked_jobs
-from . import fitting
+from . import fitting, sources
 from .fused import FusedLasso, FusedLogisticRegression
 from .graph_guided import GraphGuidedLogisticRegression
 
@@ -74,12 +76,13 @@ class CrossValidated:
 
     _model: ClassVar[Any]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose the weights, then fit to all rows with them.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or source of shape (n_samples, n_features)
+            Folds of a source on a disk stay there.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
             Weight k equals k copies of a row in the same fold; scores count them too.
@@ -89,6 +92,9 @@ class CrossValidated:
         self
         """
         one_of(f"rule of {type(self).__name__}", self.rule, RULES)
+        source = sources.found(X)
+        if source is not None:
+            X, y = source, source.labels if y is None else np.asarray(y)
         model = self._at(1.0, 1.0)
         fitting.rows(model, X, y, sample_weight)  # so that the splitter meets no bad labels
         grids = fitting.chosen(model, X, y, sample_weight, self.lam1, self.lam2, self.n_lam1, self.n_lam2, self.eps)
@@ -124,7 +130,9 @@ class CrossValidated:
         return fitting.penalties(self._at(self.lam1_, self.lam2_), n_features)
 
     def _scored(self, model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
-        data = indexable(X, y, *([] if sample_weight is None else [sample_weight]))
+        data = [X, *indexable(y, *([] if sample_weight is None else [sample_weight]))]
+        if not isinstance(X, Source):
+            data = indexable(*data)
         try:
             splitter = check_cv(self.cv, y, classifier=is_classifier(model))
             scorer = _score if self.scoring is None else check_scoring(model, self.scoring)
@@ -173,7 +181,7 @@ def _indices(rows: Any) -> np.ndarray:
 
 
 def _rows(rows: np.ndarray, data: list[Any]) -> list[Any]:
-    return [_safe_indexing(part, rows) for part in data]
+    return [take(part, rows) if isinstance(part, Source) else _safe_indexing(part, rows) for part in data]
 
 
 def _score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from .. import losses
 from ..parameters import numbers
-from . import fitting
+from . import fitting, sources
 from .base import Estimator, takes_chunks
 
 
@@ -27,7 +27,7 @@ class Regressor(RegressorMixin, Estimator):
         return losses.Squared()
 
     @available_if(takes_chunks)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on with a chunk of rows, which is read once: SPDPEG on a stream, in constant memory.
 
         The outcome is that of one run of SPDPEG over all chunks so far. It approaches the solution with the number of
@@ -46,7 +46,8 @@ class Regressor(RegressorMixin, Estimator):
         self
         """
         with fitting.intact(self):
-            fitting.learn(self, self._data(X, y, sample_weight, reset=not hasattr(self, "coef_")))
+            for chunk in sources.chunks(X, y, sample_weight):
+                fitting.learn(self, self._data(*chunk, reset=not hasattr(self, "coef_")))
         return self
 
     def predict(self, X: Any) -> np.ndarray:

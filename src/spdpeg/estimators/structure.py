@@ -6,7 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import graphs
-from ..errors import InputError
+from ..data import Source
+from ..errors import InputError, UnsupportedError
 from ..operators import FirstDifference, GraphDifference, GridDifference, Operator
 from ..parameters import numbers
 
@@ -52,6 +53,11 @@ def _named(structure: str, X: Any, weights: np.ndarray | None) -> Operator:
         )
     if structure == "chain":
         return FirstDifference()
+    if isinstance(X, Source):
+        raise UnsupportedError(
+            f"structure is {structure!r}, a graph that is learned from rows in memory. Learn it from a sample with "
+            "spdpeg.graphs and give it as structure."
+        )
     if X.shape[0] < 2:
         raise InputError(f"structure is {structure!r} and X has 1 sample. Give more rows to learn a graph from.")
     if X.shape[1] == 1:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError
+from ..data import Source
+from ..errors import InputError, UnsupportedError
 from ..operators import Difference, FirstDifference, Matrix, Operator
 from ..penalties import Penalty
 from .base import weighted
@@ -74,6 +75,10 @@ class TrendFilter(Regressor):
         return self.knots_ is None and super()._intercept
 
     def _design(self, X: Any, reset: bool) -> Any:
+        if isinstance(X, Source) and X.shape[1] == 1:
+            raise UnsupportedError(
+                f"{type(self).__name__} takes one column as positions, which must be in memory. Load the column first."
+            )
         if reset:
             self.knots_ = np.unique(_positions(X)) if X.shape[1] == 1 else None
         return X if self.knots_ is None else _interpolation(self.knots_, _positions(X), self.order)

@@ -57,6 +57,8 @@ class ProxNewton(Periodic, Watcher):
         converges=True,
     )
 
+    on_sums = True
+
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)
         form = model_form(problem)

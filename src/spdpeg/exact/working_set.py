@@ -60,6 +60,8 @@ class WorkingSet(Periodic, Watcher):
         converges=True,
     )
 
+    on_sums = True
+
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)
         form = PenaltyForm.of(problem)

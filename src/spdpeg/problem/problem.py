@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from .. import penalties
 from ..certificate import Certificate, certify
 from ..certificate.slopes import MOST_FREE
-from ..data import CSR, Block, Source, Stream, as_source
+from ..data import CSR, Block, Source, Stream, Tables, as_source
 from ..data.base import no_weights
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import STRETCH, as_reals
@@ -21,11 +22,15 @@ from ..losses import Loss
 from ..operators import Empty, Identity, Operator, Repeated, as_operator
 from ..parameters import as_number, numbers, require_parts, shown
 from ..penalties import Penalty, SeparableSum, constrain
-from ..sums import LocalSums, Sums
+from ..sums import LocalSums, RowStatistics, Sums
+from ..sums.portions import Read
 from .checks import checked_bias, checked_loss, checked_penalty
 from .labels import as_labels, as_numbers, as_signs, classes_of_stream, two_classes
 from .statistics import gram_norm, rough_gram_norm
 from .weights import checked_weights, normalized
+
+_SAMPLED_ROWS = 10_000
+"""Rows that stand for all of them where those are read from far away."""
 
 
 class Problem:
@@ -93,15 +98,18 @@ class Problem:
             chunk = self.source.peek()
             if self.loss.binary:
                 self.classes = classes_of_stream(chunk[1], self.source.classes)
-            self.block = self.encode(*chunk)
+            self._block: Block | None = self.encode(*chunk)
         else:
             self.n_samples = self.source.n_samples
-            labels = self._encode_labels(y)
-            weights = normalized(sample_weight, self.source.n_samples)
-            self.block = Block(self.source.rows._replace(bias=self.bias), labels, weights)
+            self._labels = self._encode_labels(self.source.labels if y is None else y)
+            self._weights = normalized(sample_weight, self.source.n_samples)
+            self._block = None
+            if not isinstance(self.source, Tables):
+                self._block = Block(self.source.rows._replace(bias=self.bias), self._labels, self._weights)
         if isinstance(intercept, bool | np.bool_) and intercept:
             self._choose_bias()
-        self.statistics = self.sums.statistics()
+        if self._block is not None:
+            self.check_block(self._block)
 
     def with_penalties(self, r1: Penalty | None = None, r2: Penalty | None = None, F: Any = None) -> "Problem":
         """The same data, loss, domain and intercept under other penalties; the data are shared and not read again.
@@ -147,8 +155,10 @@ class Problem:
         """Gradient of the mean loss at x."""
         self._require_finite_sum("gradient")
         point = self._point(x)
+        if self._block is None:
+            return self.sums.look(point).gradient
         out = np.empty(self.n_coordinates)
-        rows, labels, weights = self.block
+        rows, labels, weights = self._block
         gradient_sum(rows, labels, weights, self.loss.derivative_term, point, out)
         out /= labels.size
         return out
@@ -193,7 +203,27 @@ class Problem:
     @cached_property
     def sums(self) -> Sums:
         """The data as the exact methods and the certificate see them: sums over rows."""
-        return LocalSums.of(self.block, self.loss)
+        if isinstance(self.source, Tables):
+            return LocalSums(Read(self.source, self.bias), self._labels, self._weights, self.loss)
+        return LocalSums.of(self.block, self.loss, self.on_disk)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Of all rows, as the loss takes them; of the first chunk, for a stream."""
+        return self._labels if self._block is None else self._block.labels
+
+    @property
+    def block(self) -> Block:
+        """All rows, as kernels take them; refused where they are not in memory."""
+        if self._block is None:
+            assert isinstance(self.source, Source)
+            return Block(self.source.rows, self._labels, self._weights)  # which refuses
+        return self._block
+
+    @cached_property
+    def statistics(self) -> RowStatistics:
+        """Sizes of the rows."""
+        return self.sums.statistics()
 
     @cached_property
     def lipschitz(self) -> float:
@@ -202,7 +232,8 @@ class Problem:
             return 0.0
         if not math.isfinite(self.loss.curvature):
             return math.inf
-        return self.loss.curvature * min(gram_norm(self.block, self.n_coordinates), self.statistics.mean_square)
+        block = self.sums.sample(_SAMPLED_ROWS) if self._block is None else self._block
+        return self.loss.curvature * min(gram_norm(block, self.n_coordinates), self.statistics.mean_square)
 
     @cached_property
     def rough_gram_norm(self) -> float:
@@ -254,7 +285,7 @@ class Problem:
     @cached_property
     def loss_at_zero(self) -> float:
         """Mean loss at x = 0, which reads no data."""
-        _, labels, weights = self.block
+        labels, weights = self.labels, self._weights if self._block is None else self._block.weights
         total = sum_stretches(self.loss.read_term, np.zeros(labels.size), labels, weights, np.empty(STRETCH))
         return float(total) / labels.size
 
@@ -307,9 +338,32 @@ class Problem:
         scale = no_weights() if weights is None else as_reals(checked_weights(weights, source.n_samples))
         return Block(source.rows._replace(bias=self.bias), self._encode_labels(y, "y of a chunk"), scale)
 
+    def streamed(self) -> "Problem":
+        """The same problem with its rows as a stream, each traversal of which is a pass; for data read in blocks."""
+        source = self.source
+        assert isinstance(source, Tables)
+        signs = (-1.0, 1.0) if self.loss.binary else None
+        stream = Stream(lambda: self._chunks(source), self.n_features, signs)
+        other = copy.copy(self)
+        for name in ("sums", "statistics", "lipschitz", "column_sizes", "loss_at_zero", "rough_gram_norm"):
+            vars(other).pop(name, None)
+        other.source, other.n_samples = stream, None
+        other.classes = None if signs is None else np.array(signs)
+        other._block = other.encode(*stream.peek())
+        return other
+
+    def _chunks(self, source: Tables) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        start = 0
+        for table in source.blocks():
+            some = slice(start, start + table.shape[0])
+            start = some.stop
+            yield table, self._labels[some], self._weights[some] if self._weights.size else None
+
     def check_block(self, block: Block) -> None:
-        """Refuse a chunk of a stream that holds NaN or infinite entries."""
-        LocalSums.of(block, self.loss).statistics()
+        """Refuse rows that hold NaN or infinite entries, such as those of a chunk of a stream."""
+        statistics = LocalSums.of(block, self.loss).statistics()
+        if block is self._block:
+            self.statistics = statistics
 
     # --------------------------------------------------------------------------------------------------- private
 
@@ -335,12 +389,18 @@ class Problem:
 
     def _choose_bias(self) -> None:
         """As long a column as the rows are on average; 1 if all of them are empty."""
-        rows = self.block.rows
-        alone = self.block._replace(rows=rows._replace(bias=0.0))
+        if isinstance(self.source, Tables):
+            # Any number will do; that of the first rows saves a read of all of them.
+            table = next(self.source.blocks())
+            square = float(np.square(table, dtype=float).sum()) / table.shape[0]
+            self.bias = math.sqrt(square) if 0.0 < square < math.inf else 1.0
+            return
+        block = self.block
+        alone = block._replace(rows=block.rows._replace(bias=0.0))
         square = LocalSums.of(alone, self.loss).statistics().mean_square
         if square > 0.0:
             self.bias = math.sqrt(square)
-            self.block = self.block._replace(rows=rows._replace(bias=self.bias))
+            self._block = block._replace(rows=block.rows._replace(bias=self.bias))
 
     def _set_penalties(self, r1: Penalty | None, r2: Penalty | None, F: Any) -> None:
         alone = checked_penalty("r1", r1)

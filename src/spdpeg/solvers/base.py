@@ -98,6 +98,9 @@ class Solver(Parameterized):
         """Rows of a stream that are mixed with each other before they are used; 0 keeps the order of arrival."""
         return 0
 
+    on_sums: ClassVar[bool] = False
+    """Sees the data through sums over all rows only, so that they may live anywhere."""
+
     def check(self, problem: Problem) -> None:
         """Refuse a problem that the method does not cover, naming the part and an alternative."""
 
@@ -126,9 +129,9 @@ class Solver(Parameterized):
 
     def sampler(self, problem: Problem, state: State) -> Sampler:
         """Which rows the batches hold."""
-        n = problem.block.labels.size
+        n = problem.n_rows
         if self.about.deterministic:
-            return InOrder(n)
+            return InOrder(0 if self.on_sums else n)
         return make_sampler(self.sampling, n, state.batch_size, state.seed, problem.on_disk)
 
     def default_batch(self, problem: Problem) -> int:

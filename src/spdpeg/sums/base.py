@@ -129,6 +129,9 @@ class Sums(Protocol):
     def adjoint(self, u: Token) -> np.ndarray:
         """A^T W u / N. One read."""
 
+    def margins_at_zero(self) -> Token:
+        """Of x = 0."""
+
     def mean_square(self, u: Token) -> float:
         """Mean of w u^2."""
 

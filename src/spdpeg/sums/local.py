@@ -51,24 +51,33 @@ class LocalSums:
     loss : Loss
     block : Block, optional
         All rows at once, if they are in memory or mapped into it.
+
+    Attributes
+    ----------
+    resident : bool
+        Rows need not be read from anywhere.
+    reads : int
+        How often all blocks were gone through, where there are several.
     """
 
     def __init__(
         self, portions: Portions, labels: np.ndarray, weights: np.ndarray, loss: Loss, block: Block | None = None
     ) -> None:
         self.block = block
+        self.resident, self.reads = portions.resident, 0
         self.n_rows = labels.size
         self.n_columns = portions.width + (portions.bias != 0.0)
         self.n_entries, self.is_sparse = portions.n_entries, portions.is_sparse
         self._portions, self._labels, self._weights, self._loss = portions, labels, weights, loss
+        self._column_squares: np.ndarray | None = None
         starts = portions.starts
         self._ranges = [slice(start, stop) for start, stop in pairwise(starts)]
         self._shares = [(some.stop - some.start) / self.n_rows for some in self._ranges]
 
     @classmethod
-    def of(cls, block: Block, loss: Loss) -> "LocalSums":
-        """Of a block in memory."""
-        return cls(cut(block.rows, block.labels.size), block.labels, block.weights, loss, block)
+    def of(cls, block: Block, loss: Loss, on_disk: bool = False) -> "LocalSums":
+        """Of a block in memory, or on a memory map."""
+        return cls(cut(block.rows, block.labels.size, on_disk), block.labels, block.weights, loss, block)
 
     # ----------------------------------------------------------------------------------------------- at a point
 
@@ -142,6 +151,10 @@ class LocalSums:
 
         return self._added(one)
 
+    def margins_at_zero(self) -> np.ndarray:
+        """Of x = 0."""
+        return np.zeros(self.n_rows)
+
     def mean_square(self, u: np.ndarray) -> float:
         """Mean of w u^2."""
         return float(np.mean(u * u * self._weights if self._weights.size else u * u))
@@ -188,10 +201,15 @@ class LocalSums:
             column_squares(block.rows, block.weights, out)
             return out
 
-        return self._added(one)
+        if self._column_squares is None:
+            self._column_squares = self._added(one)
+        return self._column_squares
 
     def sample(self, n_rows: int) -> Block:
         """About so many rows from all over the data, in memory; the same ones each time."""
+        parts = self._portions.some(n_rows)
+        if parts is not None:
+            return join([Block(rows, self._labels[some], self._weights[some]) for some, rows in parts])
         stride = max(1, self.n_rows // n_rows)
         return join(list(self._each(lambda block, some: pick(block, np.arange(0, block.labels.size, stride)))))
 
@@ -257,7 +275,17 @@ class LocalSums:
         sweep = Sweep(loss, gradient, H, margins, here, (least, largest))
         if foretells:
             sweep.foretold, sweep.foretold_gradient = u, foretold
+        if not self.resident:
+            self._learned(sweep)
         return sweep
+
+    def _learned(self, sweep: Sweep) -> None:
+        """What a read from far away tells beside what was asked for."""
+        if not np.all(np.isfinite(sweep.gradient)):
+            self.statistics()  # which says where the data are no numbers
+        least, largest = sweep.bends
+        if self._column_squares is None and sweep.curvature is not None and 0.0 < least == largest:
+            self._column_squares = sweep.curvature.diagonal() / least
 
     def _loss_at(self, margins: np.ndarray) -> float:
         total = sum_stretches(self._loss.read_term, margins, self._labels, self._weights, np.empty(STRETCH))
@@ -272,21 +300,17 @@ class LocalSums:
 
     def _each(self, one: Callable[[Block, slice], Any]) -> Iterator[Any]:
         """What a function makes of each block, in their order."""
+        numbered = enumerate(self._portions.blocks())
         if len(self._ranges) == 1 and self._portions.resident:
-            yield one(self._block(0, self._portions.rows(0)), self._ranges[0])
+            yield one(self._block(*next(numbered)), self._ranges[0])
             return
-        numbers = range(len(self._ranges))
 
-        def work(number: int) -> Any:
-            return one(self._block(number, self._portions.rows(number)), self._ranges[number])
+        def work(item: tuple[int, Rows]) -> Any:
+            return one(self._block(*item), self._ranges[item[0]])
 
+        self.reads += 1
         with threads.one_blas_thread:
-            if self._portions.resident or threads.allowed() > 1:
-                yield from threads.in_order(work, numbers)
-                return
-            # One thread reads the next block while this one computes.
-            for number, rows in enumerate(threads.in_order(self._portions.rows, numbers, ahead=True)):
-                yield one(self._block(number, rows), self._ranges[number])
+            yield from threads.in_order(work, numbered if self._portions.resident else threads.ahead(numbered))
 
     def _block(self, number: int, rows: Rows) -> Block:
         some = self._ranges[number]

@@ -1,15 +1,19 @@
 """Rows in fixed blocks, in memory or read when they are needed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
+from ..data import Dense, Tables
+from ..kernels.jit import frozen
 from ..kernels.rows import Rows
 
 BLOCK_ENTRIES = 1 << 22
 """Numbers in a block: enough to make adding up its sums cheap, few enough for many threads. Smaller data are one."""
+
+_PAGE = 4096
 
 
 class Portions(Protocol):
@@ -25,7 +29,7 @@ class Portions(Protocol):
     is_sparse : bool
     n_entries : int
     resident : bool
-        Rows need not be read from anywhere.
+        Rows need not be read from anywhere; otherwise the next block is read while one is worked on.
     """
 
     starts: Sequence[int]
@@ -35,8 +39,11 @@ class Portions(Protocol):
     n_entries: int
     resident: bool
 
-    def rows(self, number: int) -> Rows:
-        """A block; may be called by several threads at a time."""
+    def blocks(self) -> Iterator[Rows]:
+        """All of them, in their order."""
+
+    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows]] | None:
+        """About so many rows from all over the data, and which ones they are; None if that would read them all."""
 
 
 class InMemory:
@@ -50,20 +57,76 @@ class InMemory:
         self.is_sparse = blocks[0].indptr.size > 0
         self.n_entries = sum(_entries(rows) for rows in blocks)
 
-    def rows(self, number: int) -> Rows:
-        """A block."""
-        return self._blocks[number]
+    def blocks(self) -> Iterator[Rows]:
+        """All of them, in their order."""
+        return iter(self._blocks)
+
+    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows]] | None:
+        """Rows at the beginning of each block."""
+        each = max(1, n_rows // len(self._blocks))
+        return (
+            (slice(start, min(start + each, stop)), _copied(_slice(rows, 0, min(each, stop - start))))
+            for rows, (start, stop) in zip(self._blocks, pairwise(self.starts), strict=True)
+        )
 
 
-def cut(rows: Rows, n_rows: int) -> InMemory:
+class Mapped(InMemory):
+    """Blocks of a memory map."""
+
+    resident = False
+
+    def blocks(self) -> Iterator[Rows]:
+        """All of them, each read from the disk before it is handed out."""
+        for rows in self._blocks:
+            first, last = (rows.indptr[0], rows.indptr[-1]) if rows.indptr.size else (0, rows.values.size)
+            for vector in (rows.values[first:last], rows.indices[first:last] if rows.indptr.size else rows.indices):
+                np.add.reduce(vector[:: max(1, _PAGE // vector.itemsize)])
+            yield rows
+
+
+class Read:
+    """Blocks of a source that is read anew each time."""
+
+    resident, is_sparse = False, False
+
+    def __init__(self, source: Tables, bias: float) -> None:
+        self._source, self.width, self.bias = source, source.n_features, bias
+        self.starts: Sequence[int] = [*range(0, source.n_samples, source.block_rows), source.n_samples]
+        self.n_entries = source.n_samples * source.n_features
+
+    def blocks(self) -> Iterator[Rows]:
+        """All of them, in their order."""
+        return map(self._rows, self._source.blocks())
+
+    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows]] | None:
+        """Rows from places that can be reached without reading those before them, if there are any."""
+        if self._source.parts is None:
+            return None
+        parts = self._source.parts(n_rows)
+        return ((slice(start, start + table.shape[0]), self._rows(table)) for start, table in parts)
+
+    def _rows(self, table: np.ndarray) -> Rows:
+        return Dense(table).rows._replace(bias=self.bias)
+
+
+def cut(rows: Rows, n_rows: int, on_disk: bool = False) -> InMemory:
     """Rows in memory, or on a memory map, cut into blocks without a copy."""
     count = max(1, -(-_entries(rows) // BLOCK_ENTRIES))
     starts = [int(start) for start in np.linspace(0, n_rows, min(count, n_rows) + 1)]
-    return InMemory([_slice(rows, *ends) for ends in pairwise(starts)], starts)
+    kind = Mapped if on_disk else InMemory
+    return kind([_slice(rows, *ends) for ends in pairwise(starts)], starts)
 
 
 def _entries(rows: Rows) -> int:
     return int(rows.indptr[-1] - rows.indptr[0]) if rows.indptr.size else rows.values.size
+
+
+def _copied(rows: Rows) -> Rows:
+    if rows.indptr.size == 0:
+        return rows._replace(values=frozen(np.array(rows.values)))
+    first, last = rows.indptr[0], rows.indptr[-1]
+    values, indices = np.array(rows.values[first:last]), np.array(rows.indices[first:last])
+    return Rows(frozen(values), frozen(indices), frozen(rows.indptr - first), rows.width, rows.bias)
 
 
 def _slice(rows: Rows, start: int, stop: int) -> Rows:

@@ -19,6 +19,8 @@ _Out = TypeVar("_Out")
 
 _workers: ContextVar[int] = ContextVar("workers", default=1)
 
+_END = object()
+
 _AHEAD = 2
 """Blocks that wait for each thread: enough to keep it busy, few enough to keep what is in memory small."""
 
@@ -50,13 +52,10 @@ def allowed() -> int:
     return _workers.get()
 
 
-def in_order(work: Callable[[_Item], _Out], items: Iterable[_Item], ahead: bool = False) -> Iterator[_Out]:
-    """The outcomes of `work`, in the order of the items, made by the threads that `using` allows.
-
-    With `ahead` one more thread does the work for the items to come even where only one is allowed.
-    """
+def in_order(work: Callable[[_Item], _Out], items: Iterable[_Item]) -> Iterator[_Out]:
+    """The outcomes of `work`, in the order of the items, made by the threads that `using` allows."""
     jobs = allowed()
-    if jobs == 1 and not ahead:
+    if jobs == 1:
         yield from map(work, items)
         return
     waiting: deque[Future[_Out]] = deque()
@@ -71,6 +70,15 @@ def in_order(work: Callable[[_Item], _Out], items: Iterable[_Item], ahead: bool 
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def ahead(items: Iterator[_Item]) -> Iterator[_Item]:
+    """The same items, the next one made by another thread while one is worked on."""
+    with ThreadPoolExecutor(1, thread_name_prefix="spdpeg-read") as pool:
+        following = pool.submit(next, items, _END)
+        while (item := following.result()) is not _END:
+            following = pool.submit(next, items, _END)
+            yield item  # type: ignore[misc]
 
 
 class _OneBlasThread:

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ...data import as_source
+from ...data import Source, as_source
 from ...engine import solve
-from ...errors import InputError
+from ...errors import InputError, UnsupportedError
 from ...losses import Logistic, Loss
 from ...newton.multinomial import Multinomial
 from ...operators import Operator, as_operator
@@ -218,6 +218,8 @@ def _joint(model: Model, data: Data, terms: Terms) -> Multinomial:
             f"multi_class of {type(model).__name__} is 'multinomial' and its loss {terms.loss!r}. "
             "Only the logistic loss has such a form; choose 'ovr'."
         )
+    if isinstance(data.X, Source):
+        raise UnsupportedError("multi_class is 'multinomial', which needs all rows in memory. Choose 'ovr'.")
     codes = np.argmax(data.targets, axis=0)
     return Multinomial(data.X, codes, data.weights, terms.r1, terms.r2, terms.F, model._intercept)
 

@@ -113,7 +113,7 @@ def _settled(problem: Problem) -> np.ndarray:
     """x = 0, with the best intercept."""
     x = np.zeros(problem.n_coordinates)
     if problem.bias:
-        x[-1] = best_shift(problem, np.zeros(problem.block.labels.size)) / problem.bias
+        x[-1] = best_shift(problem, problem.sums.margins_at_zero()) / problem.bias
     return x
 
 

@@ -1,0 +1,258 @@
+"""Parquet files and whatever speaks Arrow, read in batches."""
+
+import glob
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, UnsupportedError
+from ..files.table import labels as as_labels
+from ..files.table import target_column
+from ..parameters import shown
+from .tables import BLOCK_ENTRIES, Tables
+
+_MOST_PARTS = 16
+"""Places of a data set that a sample comes from."""
+
+
+def open_parquet(
+    source: Any, target: int | str | None = None, columns: Sequence[str] | None = None, labelled: bool = True
+) -> Tables:
+    """Parquet files as rows that are read in batches, in every pass anew: they need not fit into memory.
+
+    Parameters
+    ----------
+    source : path, directory, glob pattern, list of paths, or pyarrow dataset
+        All files must have the same columns; those of a directory are taken in the order of their names.
+    target : str or int, optional
+        The column with the labels, by name or position; the last one by default. It is read once, into memory.
+    columns : list of str, optional
+        The features; all columns but the target by default. Only these are read.
+    labelled : bool
+        False if there is no target and all columns are features.
+
+    Returns
+    -------
+    Tables
+        For `Problem(source, loss=...)`, which takes the labels from it, and for `fit(source)` of every estimator.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, pyarrow as pa, pyarrow.parquet
+    >>> from spdpeg import data
+    >>> from spdpeg.estimators import FusedLasso
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     table = pa.table({"a": np.arange(8.0), "b": np.ones(8), "y": 2.0 * np.arange(8)})
+    ...     pa.parquet.write_table(table, pathlib.Path(directory, "part-0.parquet"))
+    ...     rows = data.open_parquet(directory, target="y")
+    ...     model = FusedLasso(1e-4, 1e-4).fit(rows)
+    >>> rows.n_samples, rows.names, model.coef_.round(1).tolist()
+    (8, ['a', 'b'], [2.0, 0.0])
+    """
+    dataset = _dataset(source)
+    name = source if isinstance(source, str | os.PathLike) else "The Parquet data set"
+
+    def batches(names: list[str], rows: int) -> Iterator[Any]:
+        yield from dataset.to_batches(columns=names, batch_size=rows)
+
+    with _told(name):
+        n_rows = dataset.count_rows()
+    schema = dataset.schema
+    tables = _tables(str(name), schema, batches, n_rows, target, columns, labelled)
+    tables.parts = lambda count: _spread(str(name), dataset, _features(tables), count)
+    return tables
+
+
+def from_arrow(
+    source: Any, target: int | str | None = None, columns: Sequence[str] | None = None, labelled: bool = True
+) -> Tables:
+    """A polars LazyFrame, a pyarrow Table or anything else with the Arrow C stream interface, read in batches.
+
+    Parameters
+    ----------
+    source : object
+        It must be possible to read it again: a query, a frame or a table. A `RecordBatchReader` is read only once and
+        is for `partial_fit`.
+    target, columns, labelled
+        As for `open_parquet`.
+
+    Returns
+    -------
+    Tables
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from spdpeg import data
+    >>> rows = data.from_arrow(pa.table({"a": [1.0, 2.0], "kind": ["x", "y"]}))
+    >>> rows.n_features, list(map(str, rows.labels))
+    (1, ['x', 'y'])
+    """
+    pa = _pyarrow("An Arrow table")
+    kind = type(source).__name__
+    if hasattr(source, "collect_batches"):  # a lazy frame of polars
+
+        def batches(names: list[str], rows: int) -> Iterator[Any]:
+            for frame in source.select(names).collect_batches(chunk_size=rows, maintain_order=True):
+                yield from frame.to_arrow().to_batches()
+
+        schema = source.head(0).collect().to_arrow().schema
+    elif isinstance(source, pa.RecordBatchReader):
+        raise UnsupportedError(
+            "A RecordBatchReader can be read only once, and a fit reads the data several times. Pass what made it, "
+            "write it to Parquet, or give its batches to partial_fit."
+        )
+    elif hasattr(source, "__arrow_c_stream__"):
+
+        def batches(names: list[str], rows: int) -> Iterator[Any]:
+            reader = pa.RecordBatchReader.from_stream(source)
+            for batch in reader:
+                yield from pa.Table.from_batches([batch]).select(names).to_batches(max_chunksize=rows)
+
+        schema = pa.RecordBatchReader.from_stream(source).schema
+    else:
+        raise InputError(f"The source is {shown(source)}. Give a LazyFrame, a table, or another Arrow stream.")
+    return _tables(f"The {kind}", schema, batches, None, target, columns, labelled)
+
+
+def _tables(
+    name: str,
+    schema: Any,
+    batches: Callable[[list[str], int], Iterator[Any]],
+    n_rows: int | None,
+    target: int | str | None,
+    columns: Sequence[str] | None,
+    labelled: bool,
+) -> Tables:
+    found = list(schema.names)
+    place = target_column(name, target, found, None) if labelled else None
+    features = [column for k, column in enumerate(found) if k != place] if columns is None else list(columns)
+    unknown = [column for column in features if column not in found]
+    if unknown:
+        raise InputError(f"{name} has no column {unknown[0]!r}. It has: {', '.join(found)}.")
+    if not features:
+        raise InputError(f"{name} has no column beside the labels. Features must stand beside them.")
+    dtype = np.float32 if all(str(_value_type(schema.field(column))) == "float" for column in features) else np.float64
+    rows = max(1, BLOCK_ENTRIES // len(features))
+    labels = None
+    if place is not None:
+        labels = _labels(name, found[place], batches([found[place]], BLOCK_ENTRIES))
+        n_rows = labels.size
+    elif n_rows is None:
+        n_rows = sum(batch.num_rows for batch in batches(features[:1], BLOCK_ENTRIES))
+
+    def read() -> Iterator[np.ndarray]:
+        with _told(name):
+            for batch in batches(features, rows):
+                if batch.num_rows:
+                    yield as_table(name, batch, dtype)
+
+    return Tables(name, read, n_rows, len(features), labels, features)
+
+
+def as_table(name: str, batch: Any, dtype: Any = np.float64) -> np.ndarray:
+    """A batch of numeric columns as one array."""
+    table = np.empty((batch.num_rows, batch.num_columns), dtype=dtype)
+    for place, column in enumerate(batch.columns):
+        numbers = _plain(column).to_numpy(zero_copy_only=False)
+        if numbers.dtype.kind not in "biuf":
+            raise InputError(
+                f"{name} has values of type {column.type} in column {batch.schema.names[place]!r}. "
+                "Encode text, dates and categories as numbers, or leave the column out (columns=)."
+            )
+        table[:, place] = numbers
+    return table
+
+
+def _labels(name: str, column: str, batches: Iterator[Any]) -> np.ndarray:
+    found: list[np.ndarray] = []
+    with _told(name):
+        for batch in batches:
+            values = _plain(batch.column(0))
+            if values.null_count:
+                raise InputError(f"{name} has missing labels in column {column!r}. Drop those rows.")
+            found.append(values.to_numpy(zero_copy_only=False))
+    if not found:
+        raise InputError(f"{name} has no rows. Check what should have written it.")
+    whole = np.concatenate(found)
+    return whole if whole.dtype.kind in "biuf" else as_labels([str(label) for label in whole])
+
+
+def _plain(column: Any) -> Any:
+    """A column without its dictionary."""
+    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
+
+
+def _value_type(field: Any) -> Any:
+    return getattr(field.type, "value_type", field.type)
+
+
+def _features(tables: Tables) -> list[str]:
+    assert tables.names is not None
+    return tables.names
+
+
+def _spread(name: str, dataset: Any, features: list[str], count: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Rows from the beginnings of row groups all over a data set, with the number of the first of each."""
+    groups, first = [], 0
+    for fragment in dataset.get_fragments():
+        for group in fragment.split_by_row_group():
+            groups.append((first, group))
+            first += group.count_rows()
+    chosen = [groups[k] for k in np.unique(np.linspace(0, len(groups) - 1, _MOST_PARTS).round().astype(int))]
+    each = max(1, count // len(chosen))
+    with _told(name):
+        for start, group in chosen:
+            for batch in group.head(each, columns=features).to_batches():
+                yield start, as_table(name, batch)
+                start += batch.num_rows
+
+
+def _dataset(source: Any) -> Any:
+    _pyarrow("A Parquet data set")
+    import pyarrow.dataset as ds
+
+    if isinstance(source, ds.Dataset):
+        return source
+    if isinstance(source, str | os.PathLike):
+        text = os.fsdecode(source)
+        paths: Any = Path(text)
+        if not paths.exists():
+            paths = sorted(glob.glob(text))
+            if not paths:
+                raise InputError(f"There is no Parquet file at {text}. Check the path.")
+    elif isinstance(source, list | tuple) and source and all(isinstance(path, str | os.PathLike) for path in source):
+        paths = [os.fsdecode(path) for path in source]
+    else:
+        raise InputError(f"The source is {shown(source)}. Give a path, a directory, a glob pattern or a dataset.")
+    with _told(str(source)):
+        return ds.dataset(paths if isinstance(paths, list) else str(paths), format="parquet")
+
+
+def _pyarrow(what: str) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise UnsupportedError(f"{what} needs pyarrow. Run: pip install 'spdpeg[files]'.") from None
+    return pyarrow
+
+
+class _told:
+    """What pyarrow complains of, in one sentence with the name of the data."""
+
+    def __init__(self, name: Any) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        import pyarrow as pa
+
+        if isinstance(error, pa.ArrowException | OSError) and not isinstance(error, FileNotFoundError):
+            what = " ".join(str(error).split())[:200]
+            raise InputError(f"{self._name} cannot be read ({what}). Write it anew.") from None
