@@ -73,7 +73,7 @@ def test_a_matrix_comes_back_without_labels(tmp_path: Path, kind: str, make: Cal
 
 
 def test_a_matrix_is_written_in_pieces(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spdpeg.data.disk._ENTRIES_AT_ONCE", 25)
+    monkeypatch.setattr("spdpeg.data.selection._ENTRIES_AT_ONCE", 25)
     write, read, _ = KINDS[kind]
     for make in (np.asarray, sp.csr_array):
         write(tmp_path, make(X))

@@ -46,12 +46,12 @@ def open_parquet(
     >>> from spdpeg import data
     >>> from spdpeg.estimators import FusedLasso
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     table = pa.table({"a": np.arange(8.0), "b": np.ones(8), "y": 2.0 * np.arange(8)})
+    ...     table = pa.table({"a": np.arange(8.0), "b": np.arange(8) % 3, "y": 2.0 * np.arange(8) + np.arange(8) % 3})
     ...     pa.parquet.write_table(table, pathlib.Path(directory, "part-0.parquet"))
     ...     rows = data.open_parquet(directory, target="y")
     ...     model = FusedLasso(1e-4, 1e-4).fit(rows)
     >>> rows.n_samples, rows.names, model.coef_.round(1).tolist()
-    (8, ['a', 'b'], [2.0, 0.0])
+    (8, ['a', 'b'], [2.0, 1.0])
     """
     dataset = _dataset(source)
     name = source if isinstance(source, str | os.PathLike) else "The Parquet data set"
