@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from spdpeg import losses
-from spdpeg.errors import InputError
+from spdpeg import Problem, losses
+from spdpeg.errors import InputError, UnsupportedError
 from spdpeg.kernels.jit import STRETCH, as_reals
 from spdpeg.kernels.rows import conjugates_at, slope_sum, sum_stretches
 
@@ -42,6 +42,10 @@ def huber(delta: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     return formula
 
 
+def poisson(t: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.exp(t) - b * (1 + t - np.log(np.where(b > 0, b, 1)))
+
+
 CASES = [
     Case(losses.Logistic(), lambda t, b: np.logaddexp(0, -b * t), (-1, 0)),
     Case(losses.Squared(), lambda t, b: (t - b) ** 2 / 2, (-np.inf, np.inf)),
@@ -52,6 +56,8 @@ CASES = [
     Case(losses.SmoothedHinge(width=0.1), smoothed_hinge(0.1), (-1, 0)),
     Case(losses.Hinge(), lambda t, b: np.maximum(1 - b * t, 0), (-1, 0)),
     Case(losses.Quantile(0.3), lambda t, b: np.where(t < b, 0.3 * (b - t), 0.7 * (t - b)), (-0.3, 0.7)),
+    Case(losses.Poisson(), poisson, (-np.inf, np.inf)),
+    Case(losses.Gamma(), lambda t, b: b * np.exp(-t) + t - 1 - np.log(b), (-np.inf, 1)),
     Case(losses.Zero(), lambda t, b: 0 * t, (0, 0)),
 ]
 
@@ -62,6 +68,8 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def labels_of(loss: losses.Loss) -> np.ndarray:
+    if loss.log_link:
+        return np.array([0.25 if isinstance(loss, losses.Gamma) else 0.0, 0.5, 3.0])
     return np.array([-1.0, 1.0]) if loss.binary else np.array([-2.5, 0.0, 3.0])
 
 
@@ -73,9 +81,8 @@ def grid(loss: losses.Loss, reach: float = 20.0, points: int = 401) -> tuple[np.
 
 def slopes(case: Case, b: float, count: int = 9) -> np.ndarray:
     """Dual variables inside the domain of the conjugate."""
-    low, high = np.clip(case.slopes, -5.0, 5.0)
-    inside = np.linspace(low, high, count + 2)[1:-1]
-    return b * inside if case.loss.binary else inside
+    low, high = np.clip(case.loss.slope_range(np.array([b])), -5.0, 5.0)
+    return np.linspace(low[0], high[0], count + 2)[1:-1]
 
 
 def test_registry_covers_every_loss() -> None:
@@ -84,7 +91,8 @@ def test_registry_covers_every_loss() -> None:
 
 
 def test_every_loss_of_the_package_is_exported() -> None:
-    defined = {cls.__name__ for cls in losses.Loss.__subclasses__() if cls.__module__.startswith("spdpeg.")}
+    ours = [cls for cls in losses.Loss.__subclasses__() if cls.__module__.startswith("spdpeg.")]
+    defined = {leaf.__name__ for cls in ours for leaf in (cls.__subclasses__() or [cls])}
     assert defined == {name for name in losses.__all__ if name != "Loss"}
     assert all(inspect.getdoc(getattr(losses, name)) for name in losses.__all__)
 
@@ -101,8 +109,10 @@ def test_derivative_is_the_finite_difference(case: Case) -> None:
     difference = (loss.value(t + h, b) - loss.value(t - h, b)) / (2 * h)
     # phi' is Lipschitz, so the difference is off by at most curvature * h / 2, plus rounding of the two values.
     curved = loss.curvature * h if np.isfinite(loss.curvature) else 0.0
+    if loss.log_link:  # so steep that the rounding of t + h counts
+        curved = np.spacing(np.abs(t)) * np.abs(loss.derivative(t, b)) / h
     close = np.abs(loss.derivative(t, b) - difference) <= curved + 1e-15 * (1 + loss.value(t, b)) / h
-    if np.isinf(loss.curvature):
+    if not loss.smooth:
         # Straight on both sides of a corner, one for each label.
         close |= loss.derivative(t - h, b) != loss.derivative(t + h, b)
         assert np.count_nonzero(loss.derivative(t - h, b) != loss.derivative(t + h, b)) <= t.shape[0]
@@ -112,6 +122,10 @@ def test_derivative_is_the_finite_difference(case: Case) -> None:
 def test_curvature_bounds_the_change_of_the_derivative(case: Case) -> None:
     loss = case.loss
     t, b = grid(loss, points=4001)
+    if loss.log_link:
+        assert loss.curvature == np.inf
+        assert loss.second_derivative(np.array([-99.0, 99.0]), 1.0).max() > 1e40
+        return
     if np.isinf(loss.curvature):
         # At its corner the derivative jumps from one end of its interval to the other, however fine the grid.
         assert np.max(np.diff(loss.derivative(t, b), n=2, axis=1)) > 0.2
@@ -143,11 +157,39 @@ def test_conjugate_is_the_supremum(case: Case) -> None:
 
 def test_conjugate_is_infinite_outside_its_domain_and_closed(case: Case) -> None:
     for b in labels_of(case.loss):
-        sign = b if case.loss.binary else 1.0
-        for end, outward in zip(case.slopes, (-1.0, 1.0), strict=True):
+        for [end], outward in zip(case.loss.slope_range(np.array([b])), (-1.0, 1.0), strict=True):
             if np.isfinite(end):
-                assert np.isfinite(case.loss.conjugate(sign * end, b))
-                assert case.loss.conjugate(sign * (end + outward * 1e-6), b) == np.inf
+                assert np.isfinite(case.loss.conjugate(end, b))
+                assert case.loss.conjugate(end + outward * 1e-6, b) == np.inf
+
+
+def test_slopes_fill_their_range(case: Case) -> None:
+    b = labels_of(case.loss)
+    low, high = case.loss.slope_range(b)
+    ends = case.loss.derivative(-700.0, b), case.loss.derivative(700.0, b)
+    far = np.isfinite(low), np.isfinite(high)
+    np.testing.assert_allclose(ends[0][far[0]], low[far[0]], atol=1e-300)
+    np.testing.assert_allclose(ends[1][far[1]], high[far[1]], atol=1e-300)
+    assert np.all(ends[0][~far[0]] < -100.0)
+    assert np.all(ends[1][~far[1]] > 100.0)
+
+
+def test_an_offset_moves_the_margin(case: Case) -> None:
+    t, b = grid(case.loss, 3.0, 7)
+    offset = np.linspace(-2.0, 2.0, t.size).reshape(t.shape)
+    if case.loss.binary or isinstance(case.loss, losses.Zero):
+        with pytest.raises(UnsupportedError, match="takes no offset"):
+            case.loss.moved(b, offset)
+        return
+    labels, weights = case.loss.moved(b, offset)
+    factor = 1.0 if weights is None else weights
+    np.testing.assert_allclose(factor * case.loss.value(t, labels), case.formula(t + offset, b), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("loss", "label"), [(losses.Poisson(), -1.0), (losses.Gamma(), 0.0), (losses.Gamma(), -2.0)])
+def test_labels_outside_the_family_are_refused(loss: losses.Loss, label: float) -> None:
+    with pytest.raises(InputError, match=rf"y holds {label:g} and {type(loss).__name__} takes"):
+        Problem(np.eye(2), [1.0, label], loss=loss)
 
 
 @QUICK
@@ -168,7 +210,8 @@ def test_far_margins(case: Case) -> None:
     with np.errstate(over="ignore"):
         expected = case.formula(t, b)
     np.testing.assert_allclose(case.loss.value(t, b), expected, rtol=1e-12)
-    assert np.all(np.isfinite(case.loss.derivative(t, b)))
+    assert np.all(np.isfinite(case.loss.derivative(t, b))) != case.loss.log_link
+    assert not np.any(np.isnan(case.loss.derivative(t, b)))
     assert not np.any(np.isnan(case.loss.conjugate(t, b)))
 
 
@@ -178,6 +221,9 @@ def test_bounded_slope(case: Case) -> None:
 
 
 def test_binary_losses_look_at_the_margin_times_the_label_only(case: Case) -> None:
+    if case.loss.log_link:
+        assert not case.loss.binary
+        return
     t = np.linspace(-3, 3, 13)
     shifted = np.allclose(case.loss.value(t, 1.0), case.loss.value(-t, -1.0)) and np.allclose(
         case.loss.derivative(t, 1.0), -case.loss.derivative(-t, -1.0)

@@ -20,6 +20,8 @@ CASES = [
     losses.SmoothedHinge(0.1),
     losses.Hinge(),
     losses.Quantile(0.3),
+    losses.Poisson(),
+    losses.Gamma(),
     losses.Zero(),
 ]
 STEPS = (1e-8, 1e-3, 0.2, 1.0, 7.0, 1e4)
@@ -31,11 +33,14 @@ def loss(request: pytest.FixtureRequest) -> Any:
 
 
 def labels_of(loss: losses.Loss) -> list[float]:
+    if loss.log_link:
+        return [0.25 if isinstance(loss, losses.Gamma) else 0.0, 0.5, 3.0]
     return [-1.0, 1.0] if loss.binary else [-2.5, 0.0, 3.0]
 
 
 def cost(loss: losses.Loss, s: np.ndarray, t: float, b: float, step: float) -> np.ndarray:
-    return step * loss.value(s, b) + (s - t) ** 2 / 2
+    with np.errstate(over="ignore"):
+        return step * loss.value(s, b) + (s - t) ** 2 / 2
 
 
 def test_registry_covers_every_loss() -> None:

@@ -15,6 +15,6 @@ lower bound on the optimal value (Fenchel). docs/theory.md tells why the bound h
 from .bound import bound, certify, kkt_residual, least_gap
 from .evaluation import Evaluation, look
 from .record import Certificate
-from .slopes import best_shift
+from .slopes import settled
 
-__all__ = ["Certificate", "Evaluation", "best_shift", "bound", "certify", "kkt_residual", "least_gap", "look"]
+__all__ = ["Certificate", "Evaluation", "bound", "certify", "kkt_residual", "least_gap", "look", "settled"]

@@ -76,7 +76,7 @@ def certify(
     primal = seen.loss + problem.penalty_value(x)
     lower = best
     try:
-        smooth = math.isfinite(problem.loss.curvature)
+        smooth = problem.loss.smooth
         if slopes is not None:
             lower = max(lower, bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
             if tol is not None and primal - lower > tol * abs(primal) and _one_norm(problem) is None:

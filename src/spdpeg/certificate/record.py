@@ -55,10 +55,10 @@ class Certificate:
         """Whether the bound lies above the objective by more than rounding, which no bound should."""
         return self.gap < -_DEFECT * max(abs(self.primal), abs(self.dual))
 
-    def judged(self, tol: float, loss_at_zero: float = 0.0) -> "Certificate":
+    def judged(self, tol: float, loss_size: float = 0.0) -> "Certificate":
         """The same, with what meets `tol`: the relative gap if it is finite, the residual otherwise.
 
-        `loss_at_zero` is the mean loss at x = 0, beside which an optimum may be as good as 0.
+        `loss_size` is a mean loss, that at x = 0 mostly, beside which an optimum may be as good as 0.
         """
         met = None
         if not math.isfinite(self.primal) or self.defective or tol <= 0.0:
@@ -67,7 +67,7 @@ class Certificate:
             # What rounding may hide is no part of the proof: a tolerance below it is never met.
             if self.gap + _ROUNDING * abs(self.primal) <= tol * abs(self.primal):
                 met = "relative gap"
-            elif self.gap <= _NO_GAP * loss_at_zero:
+            elif self.gap <= _NO_GAP * loss_size:
                 met = "gap"
         elif self.gap == 0.0:
             met = "gap"

@@ -23,18 +23,22 @@ def residual(problem: ProblemView, x: np.ndarray, y: np.ndarray, seen: Evaluatio
     above 1 / tol.
     """
     value = seen.loss + problem.penalty_value(x)
-    if not math.isfinite(value) or not math.isfinite(problem.loss.curvature):
+    if not math.isfinite(value) or not problem.loss.smooth:
         return math.inf  # outside the domain nothing is optimal, and at a kink no single slope tells
     size = abs(value) or 1.0
-    gain = _primal_gain(problem, x, seen.gradient + problem.F.adjoint(y)) + _dual_gain(problem, x, y, size)
+    gain = _primal_gain(problem, x, seen, seen.gradient + problem.F.adjoint(y)) + _dual_gain(problem, x, y, size)
     return math.sqrt(gain / size)
 
 
-def _primal_gain(problem: ProblemView, x: np.ndarray, slope: np.ndarray) -> float:
+def _primal_gain(problem: ProblemView, x: np.ndarray, seen: Evaluation, slope: np.ndarray) -> float:
     """d'Md/2 of the step d that minimises g'd + d'Md/2 + r1(x + d), M a diagonal above the loss's curvature."""
-    squares = problem.loss.curvature * problem.column_sizes**2
+    bend, lipschitz = problem.loss.curvature, problem.lipschitz
+    if not math.isfinite(bend):  # where there is no bound, that of the point
+        bend = problem.sums.at_margins(seen.margins).bends[1]
+        lipschitz = bend * float(np.sum(problem.column_sizes**2))
+    squares = bend * problem.column_sizes**2
     # The columns together may bend the loss this many times as much as each alone.
-    factor = problem.lipschitz / float(squares.max(initial=0.0)) if np.any(squares) else 1.0
+    factor = lipschitz / float(squares.max(initial=0.0)) if np.any(squares) else 1.0
     metric = np.maximum(max(factor, 1.0) * squares, np.finfo(float).tiny)
     metric[squares == 0.0] = float(metric.max())
     scaled = problem.regularizer.scaled(1.0 / metric)

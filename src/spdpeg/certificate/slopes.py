@@ -74,7 +74,7 @@ def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> S
     which costs the bound no more than the square of `accuracy`, relative to the slopes.
     """
     directions = problem.free_directions
-    smooth = 0.0 < problem.loss.curvature < math.inf
+    smooth = problem.loss.smooth and problem.loss.curvature > 0.0
     if directions is None or directions.shape[1] == 0 or not smooth:
         return _from(problem, evaluation, at_margins(problem, evaluation))
     n, count, block = problem.sums.n_rows, directions.shape[1], problem.sums.block
@@ -118,15 +118,32 @@ def best_shift(problem: ProblemView, margins: Token) -> float:
     here = slope(0.0)
     if here == 0.0:
         return 0.0
-    near, far = 0.0, -here / problem.loss.curvature  # no more than that, so that the root lies beyond
+    # No more than that, so that the root lies beyond, if phi'' has a bound.
+    near, far = 0.0, -here / problem.loss.curvature or -math.copysign(1.0, here)
     for _ in range(_MOST_DOUBLINGS):
         there = slope(far)
         if there == 0.0:
             return far
+        if not math.isfinite(there):  # a loss that grows exponentially
+            far = 0.5 * (near + far)
+            continue
         if there * here < 0.0:
             return float(brentq(slope, near, far, xtol=1e-13, rtol=1e-12))
         near, far = far, 2.0 * far
     return far
+
+
+def settled(problem: ProblemView) -> np.ndarray:
+    """x = 0, with the best intercept."""
+    x = np.zeros(problem.n_coordinates)
+    if problem.bias:
+        x[-1] = best_level(problem) / problem.bias
+    return x
+
+
+def best_level(problem: ProblemView) -> float:
+    """The best constant for all margins."""
+    return best_shift(problem, problem.sums.margins_at_zero())
 
 
 def _from(problem: ProblemView, evaluation: Evaluation, part: LossPart) -> Slopes:
@@ -165,9 +182,10 @@ def _profiled(block: Block, loss: Loss, margins: np.ndarray, A: np.ndarray) -> n
         step = 1.0
         while step > _LEAST_STEP:
             slopes = loss.derivative(t + step * move, labels)
-            force = A.T @ (w * slopes)
-            if np.linalg.norm(force) < remains:
-                break
+            if np.all(np.isfinite(slopes)):
+                force = A.T @ (w * slopes)
+                if np.linalg.norm(force) < remains:
+                    break
             step *= 0.5
         else:
             break

@@ -15,7 +15,7 @@ from ..errors import UnsupportedError
 from ..exact.interior_point import InteriorPoint
 from ..exact.penalties import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
-from ..exact.prox_newton import ProxNewton
+from ..exact.prox_newton import MOST_COORDINATES, ProxNewton
 from ..exact.working_set import WorkingSet
 from ..newton.model import is_sparse
 from ..newton.sampled_newton import MOST_FEATURES, ROWS_PER_FEATURE, SampledNewton, fits, is_tall
@@ -55,6 +55,8 @@ _TRIANGULAR = 50.0
 """Flops per coordinate of a sparse triangular solve."""
 _SPARSE_COORDINATE = 2e4
 """Flops per coordinate of a step whose model stays sparse."""
+_NO_BOUND = {False: "is non-smooth", True: "has no bound on its curvature"}
+"""By whether the loss is smooth."""
 
 
 def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
@@ -80,7 +82,7 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
             _chosen(_first_order(problem), f"{method.about.name} ended before the tolerance was met"),
         ]
     if not math.isfinite(problem.loss.curvature):
-        return [_chosen(SPDHGCERS(), "the loss is non-smooth and this method needs no gradient")]
+        return [_chosen(SPDHGCERS(), f"the loss {_NO_BOUND[problem.loss.smooth]} and this method needs no gradient")]
     if newton_first(problem):
         return [_chosen(SampledNewton(), "a few Newton steps should cost less than many passes of stochastic ones")]
     if not fits(problem):
@@ -95,24 +97,22 @@ def _exact(problem: Problem) -> tuple[Periodic, str] | None:
     """The exact method for a problem, and why it is chosen; None if there is none or it would cost too much."""
     form = PenaltyForm.of(problem) if problem.n_coordinates <= _MOST_FORM else None
     if form is None:
-        if math.isfinite(problem.loss.curvature) and SplitForm.of(problem) is not None:
+        if problem.loss.smooth and SplitForm.of(problem) is not None:
             return ProxNewton(), "the coordinates are so few that the quadratic model can be solved to all digits"
         return None
     n, width = problem.n_rows, form.form.width
     small = width <= _SMALL_MATRIX or (width <= _LARGE_MATRIX and n >= _TALL * width)
-    if not math.isfinite(problem.loss.curvature):
+    if not problem.loss.smooth:
         if problem.loss.lines(problem.labels) is not None and width <= _LARGE_MATRIX:
             return InteriorPoint(), "the loss is made of lines, so that the whole problem is one small conic program"
         return None
     lines = form.lines
-    if lines is None:
-        if width <= _LARGE_MATRIX:
-            return ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly"
-        return None
-    if small:
+    if small or (lines is None and width <= _LARGE_MATRIX):
         return ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly"
-    if _may_be_few(problem, lines):
+    if lines is not None and _may_be_few(problem, lines):
         return WorkingSet(), "of many coordinates the penalties leave few that differ"
+    if not math.isfinite(problem.loss.curvature) and width <= MOST_COORDINATES:
+        return ProxNewton(), "the curvature of the loss has no bound that steps could be taken from"
     return None
 
 

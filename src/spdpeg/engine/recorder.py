@@ -184,7 +184,7 @@ class Recorder:
             best = -math.inf if self.certificate is None else self.certificate.dual
             x, _, _, dual, slopes, gradient = self._solution(state)
             certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol, gradient)
-            self.certificate = certificate.judged(self._tol or 0.0, self._problem.loss_at_zero)
+            self.certificate = certificate.judged(self._tol or 0.0, self._problem.loss_size)
             self._certified_at = state.iterations
         return self.certificate
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from ..penalties.conic import ConicForm
@@ -21,6 +22,9 @@ _REFINEMENTS = 3
 
 _FARTHEST = 1e-6
 """Part of w that such a correction may move it by."""
+
+_FEW, _MOST_FILLED = 100, 20
+"""Coordinates beyond which a curvature with at most so many entries a column is treated as sparse: of a signal, say."""
 
 
 class Minimum(NamedTuple):
@@ -48,9 +52,11 @@ class ConicModels:
         self._form = form
 
     def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
-        model = Model(H, b, self._form)
-        solution = minimize(model)
-        face = to_face(model, solution)
+        model = quick = Model(H, b, self._form)
+        if x.size > _FEW and np.count_nonzero(H) <= _MOST_FILLED * x.size:
+            quick = replace(model, H=sp.csr_array(H))
+        solution = minimize(quick)
+        face = to_face(quick, solution)
         refined = _refined(model, solution)
         point = (solution.w if face is None else face)[: x.size].copy()
         return Minimum(point, refined.w, refined.y, solution.status)

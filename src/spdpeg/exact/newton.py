@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..certificate import settled
+from ..problem import Problem
 from ..sums import Sums, Sweep
 from .models import Minimum, Models
 
@@ -39,6 +41,10 @@ _CLOSE = 1e-6
 _CRAWL = 1e-9
 _MOST_CRAWLED = 6
 """Relative gain of a step that is hardly one, and how many of those in a row end a run."""
+
+
+_BEYOND = 700.0
+"""Margins whose exponential is 0 or infinite: of labels that are all 0, whose best intercept is infinite."""
 
 
 @dataclass
@@ -103,7 +109,8 @@ class Newton:
             minimum = self._minimum(at.x, based)
             reads += more
         z = minimum.point
-        ahead = self.sums.at(z, curvature=True, model=based, ahead=minimum.w[: z.size])
+        with np.errstate(over="ignore", invalid="ignore"):  # a loss that grows exponentially, from which it steps back
+            ahead = self.sums.at(z, curvature=True, model=based, ahead=minimum.w[: z.size])
         penalty = self._penalty(z)
         before = at.value - at.sweep.loss if np.isfinite(at.value) else penalty
         move = z - at.x
@@ -163,3 +170,14 @@ class Newton:
         following.exhausted = still and (at.floor == 0.0 if following.length == 1.0 else at.floor >= 1.0)
         following.exhausted |= following.crawled >= _MOST_CRAWLED
         return following
+
+
+def first_point(problem: Problem, x: np.ndarray) -> np.ndarray:
+    """Where to begin: at x; for a loss that grows exponentially at the best intercept, if x is 0.
+
+    From far below Newton's steps overshoot, from far above they only go so far as the logarithm does.
+    """
+    if np.any(x) or not problem.loss.log_link:
+        return x.copy()
+    start = settled(problem)
+    return start if np.all(np.abs(start) * problem.bias < _BEYOND) else x.copy()

@@ -13,10 +13,10 @@ from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..result import Status
-from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
+from ..solvers.base import About, Periodic, Solution, Watcher, require_no_corners
 from ..state import State
 from ..sums import Token
-from .newton import Iterate, Newton
+from .newton import Iterate, Newton, first_point
 from .penalties import PenaltyForm, SplitForm, model_form
 
 MOST_COORDINATES = 3000
@@ -24,6 +24,9 @@ MOST_COORDINATES = 3000
 
 _VANISHES = 1e-9
 """Part of the objective at the start that is left where the loss has no minimum."""
+
+_HARDLY_LEFT = 1e-6
+"""The same where rounding ends the fall: of rows without a bend beside others, whose model has no digits left."""
 
 _FALLS = (0.5, 5.0)
 """By what part of the new objective the model fell, in steps along a tail that decays exponentially: e / 2, about."""
@@ -60,7 +63,7 @@ class ProxNewton(Periodic, Watcher):
     on_sums = True
 
     def check(self, problem: Problem) -> None:
-        require_smooth(self, problem)
+        require_no_corners(self, problem)
         form = model_form(problem)
         if form is None:
             raise UnsupportedError(
@@ -80,7 +83,7 @@ class ProxNewton(Periodic, Watcher):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
-        vectors = {"x": x0.copy(), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
+        vectors = {"x": first_point(problem, x0), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
         vectors |= {"slopes": np.zeros(n), "slopes_gradient": np.zeros(d)}
         numbers = {
             "floor": 0.0,
@@ -136,11 +139,14 @@ class ProxNewton(Periodic, Watcher):
         numbers = state.numbers
         if numbers["infeasible"] > 0.0:
             return Status.INFEASIBLE
-        if numbers["value"] <= _VANISHES * numbers["start"]:
-            falls = _FALLS[0] <= numbers["drop"] <= _FALLS[1]
-            falls = falls and numbers["value"] - numbers["loss"] <= _NO_PENALTY * numbers["value"]
+        left, alone = numbers["value"] / numbers["start"], numbers["value"] - numbers["loss"]
+        unpenalised = alone <= _NO_PENALTY * numbers["value"]
+        if left <= _VANISHES:
+            falls = unpenalised and _FALLS[0] <= numbers["drop"] <= _FALLS[1]
             if falls or numbers["exhausted"] > 0.0:
                 return Status.NO_MINIMUM
+        if left <= _HARDLY_LEFT and unpenalised and numbers["exhausted"] > 0.0:
+            return Status.NO_MINIMUM
         return Status.EXHAUSTED if numbers["exhausted"] > 0.0 else None
 
     _kept: tuple[Problem, PenaltyForm | SplitForm, Newton] | None = None

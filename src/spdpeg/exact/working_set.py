@@ -19,12 +19,12 @@ from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..result import Status
-from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
+from ..solvers.base import About, Periodic, Solution, Watcher, require_no_corners
 from ..state import State
 from ..sums import Sweep, Token
 from .identify import Identified, Identifier
 from .models import ConicModels
-from .newton import Newton
+from .newton import Newton, first_point
 from .penalties import PenaltyForm
 
 _FIRST_PIECES = 200
@@ -63,7 +63,7 @@ class WorkingSet(Periodic, Watcher):
     on_sums = True
 
     def check(self, problem: Problem) -> None:
-        require_smooth(self, problem)
+        require_no_corners(self, problem)
         form = PenaltyForm.of(problem)
         if form is None or form.lines is None:
             raise UnsupportedError(
@@ -78,7 +78,7 @@ class WorkingSet(Periodic, Watcher):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
-        vectors = {"x": x0.copy(), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
+        vectors = {"x": first_point(problem, x0), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
         numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "step": 1.0, "pieces": 0.0}
         numbers |= {"cap": float(_FIRST_PIECES), "stalled": 0.0, "tol": 0.0}
         return numbers, vectors

@@ -6,7 +6,7 @@ written into the exponent bits, and take a polynomial of what is left.
 
 import numpy as np
 
-from .jit import strict
+from .jit import inner, strict
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
@@ -19,6 +19,7 @@ _MANTISSA = 0x000FFFFFFFFFFFFF
 _ONE = 0x3FF0000000000000
 """Bits of 1.0."""
 _ROOT_2 = 1.4142135623730951
+_MOST_STEPS = 60
 
 
 @strict
@@ -71,3 +72,28 @@ def log_normal(p: float) -> float:
 def x_log_x(x: float) -> float:
     """x log x for x >= 0, to about 1e-16 of 1 + |log x| times x; 0 at 0."""
     return x * log_normal(x + _LEAST)
+
+
+@inner
+def above_tangent(r: float, e: float) -> float:
+    """exp(r) - 1 - r, which is at least 0, to about 1e-15 of itself; e is exp(r), which the caller may know better."""
+    if abs(r) > 1.0:
+        return e - 1.0 - r
+    term = total = 0.5 * r * r
+    for k in range(3, 19):
+        term *= r / k
+        total += term
+    return total
+
+
+@inner
+def log_omega(level: float) -> float:
+    """The w with exp(w) + w = level: Newton's method from the right, where it never overshoots."""
+    w = np.log(level) if level > 1.0 else level
+    for _ in range(_MOST_STEPS):
+        e = np.exp(w)
+        move = (e + w - level) / (1.0 + e)
+        w -= move
+        if not abs(move) > 1e-16 * abs(w):
+            break
+    return w

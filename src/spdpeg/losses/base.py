@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 from ..kernels import jit
 from ..kernels.jit import Hook, Term, as_reals
 from ..kernels.rows import map_scalar, map_scalar_prox, sum_stretches
@@ -20,6 +20,14 @@ class Lines(NamedTuple):
     offset: np.ndarray
     short: np.ndarray
     over: np.ndarray
+
+
+class Moved(NamedTuple):
+    """A loss at margins moved by an offset, as the same loss at other labels."""
+
+    labels: np.ndarray
+    weights: np.ndarray | None
+    """Factors on the weights of the rows; None stands for 1."""
 
 
 class Loss(Parameterized):
@@ -50,6 +58,9 @@ class Loss(Parameterized):
     bounded_slope: ClassVar[bool] = False
     """|phi'| is bounded, so a single noisy gradient cannot run away (algorithmic steps may then rely on the mean)."""
 
+    log_link: ClassVar[bool] = False
+    """The mean of a label is exp(t); t itself otherwise."""
+
     @jit.scalar
     @staticmethod
     def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
@@ -60,6 +71,20 @@ class Loss(Parameterized):
     def curvature(self) -> float:
         """An upper bound on phi''."""
         raise NotImplementedError
+
+    @property
+    def smooth(self) -> bool:
+        """Whether phi has no corners; phi'' may still be unbounded, if `curvature` is infinite."""
+        return math.isfinite(self.curvature)
+
+    def check_labels(self, labels: np.ndarray, name: str) -> None:
+        """Refuse numbers that cannot be labels; all of them can, unless a loss says otherwise."""
+
+    def moved(self, labels: np.ndarray, offset: np.ndarray) -> Moved:
+        """Labels and factors on weights for which phi(t, .) is phi(t + offset, labels); refused if there are none."""
+        raise UnsupportedError(
+            f"{type(self).__name__} takes no offset. Squared, Huber, Quantile, Poisson and Gamma losses do."
+        )
 
     def pack(self) -> np.ndarray:
         """Numbers for the hooks."""

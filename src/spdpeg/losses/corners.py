@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels import jit
-from .base import Lines, Loss
+from .base import Lines, Loss, Moved
 
 _ROUNDING = 1e-12
 """By which a slope that a prox has computed may leave its interval."""
@@ -77,6 +77,9 @@ class Quantile(Loss):
         if not isinstance(self.level, numbers.Real) or not 0.0 < self.level < 1.0:
             raise InputError(f"level of Quantile is {self.level!r}. It must lie strictly between 0 and 1.")
         return np.array([float(self.level)])
+
+    def moved(self, labels: np.ndarray, offset: np.ndarray) -> Moved:
+        return Moved(labels - offset, None)
 
     def lines(self, labels: np.ndarray) -> Lines:
         ones, level = np.ones(labels.size), float(self.pack()[0])

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..kernels import jit
 from ..parameters import positive
-from .base import Loss
+from .base import Loss, Moved
 
 
 class Huber(Loss):
@@ -33,6 +33,9 @@ class Huber(Loss):
 
     def pack(self) -> np.ndarray:
         return np.array([positive(self, "delta", self.delta)])
+
+    def moved(self, labels: np.ndarray, offset: np.ndarray) -> Moved:
+        return Moved(labels - offset, None)
 
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.full(labels.size, -float(self.delta)), np.full(labels.size, float(self.delta))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
-from .base import Loss
+from .base import Loss, Moved
 
 
 class Squared(Loss):
@@ -19,6 +19,9 @@ class Squared(Loss):
     @property
     def curvature(self) -> float:
         return 1.0
+
+    def moved(self, labels: np.ndarray, offset: np.ndarray) -> Moved:
+        return Moved(labels - offset, None)
 
     @jit.scalar
     @staticmethod

@@ -52,7 +52,7 @@ class Continuation:
 
     def __init__(self, problem: Problem) -> None:
         self._model = TallModel(problem, splitting(problem))
-        self._loss_at_zero = problem.loss_at_zero
+        self._loss_size = problem.loss_size
         n = problem.block.labels.size
         cheap = round(problem.block.rows.values.size / (4.0 * _READS * n))
         self._stride = max(1, min(cheap, n // (_ROWS_PER_FEATURE * problem.n_coordinates)))
@@ -103,9 +103,9 @@ class Continuation:
         if problem.merged is not None:
             quick = certify(problem, x, np.zeros(problem.F.n_outputs), seen=seen, tol=tol)
             if math.isfinite(quick.rel_gap):
-                return quick.judged(tol, self._loss_at_zero)
+                return quick.judged(tol, self._loss_size)
         dual = -form.multiplier(problem, split)
-        return certify(problem, x, dual, seen=seen, tol=tol).judged(tol, self._loss_at_zero)
+        return certify(problem, x, dual, seen=seen, tol=tol).judged(tol, self._loss_size)
 
     def _refresh(self, seen: Evaluation) -> int:
         """Take the curvature anew if it is time; the number of rows read."""

@@ -7,7 +7,10 @@ import numpy as np
 from ..errors import InputError
 from ..kernels.jit import as_reals
 from ..losses import Loss
-from ..parameters import shown
+from ..parameters import shown, vector
+
+_LARGEST_OFFSET = 300.0
+"""Under a log link: exponentials of it and of its negative leave room for products."""
 
 
 def as_labels(y: Any, name: str) -> np.ndarray:
@@ -75,6 +78,20 @@ def classes_of_stream(labels: np.ndarray, given: tuple[Any, Any] | None) -> np.n
         f"The first chunk shows the label(s) {', '.join(map(str, seen[:5]))} only. "
         "Name the two classes with Stream(..., classes=(negative, positive))."
     )
+
+
+def moved(loss: Loss, labels: np.ndarray, weights: np.ndarray, offset: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and weights under which the loss of <a, x> is that of <a, x> + offset at these labels and weights."""
+    move = vector("offset", offset, labels.size)
+    largest = float(np.max(np.abs(move), initial=0.0))
+    if loss.log_link and largest > _LARGEST_OFFSET:
+        raise InputError(
+            f"offset reaches {largest:.3g} in size, whose exponential is out of range. "
+            "An exposure belongs into it as its logarithm."
+        )
+    there = loss.moved(labels, move)
+    factors = weights if there.weights is None else there.weights * weights if weights.size else there.weights
+    return as_reals(there.labels), as_reals(factors)
 
 
 def _different(labels: np.ndarray, name: str) -> np.ndarray:

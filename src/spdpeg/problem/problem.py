@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .. import penalties
 from ..certificate import Certificate, certify
-from ..certificate.slopes import MOST_FREE
+from ..certificate.slopes import MOST_FREE, best_level
 from ..data import CSR, Block, Source, Stream, Tables, as_source
 from ..data.base import no_weights
 from ..errors import InputError, UnsupportedError
@@ -25,7 +25,7 @@ from ..penalties import Penalty, SeparableSum, constrain
 from ..sums import LocalSums, RowStatistics, Sums
 from ..sums.portions import Read
 from .checks import checked_bias, checked_loss, checked_penalty
-from .labels import as_labels, as_numbers, as_signs, classes_of_stream, two_classes
+from .labels import as_labels, as_numbers, as_signs, classes_of_stream, moved, two_classes
 from .statistics import gram_norm, rough_gram_norm
 from .weights import checked_weights, normalized
 
@@ -58,6 +58,8 @@ class Problem:
         Give x one more coordinate, the last, that no penalty, set or operator sees: the coefficient of a column that
         holds `bias` in every row. True chooses the bias so that the column is as long as the data's rows, which gives
         the intercept a step of its own; a number is taken as it is. `split` and `join` convert.
+    offset : array, optional
+        Numbers added to the margins <a_i, x>, as of a column with the coefficient 1; for losses of numbers.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Problem:
         domain: Penalty | None = None,
         sample_weight: Any = None,
         intercept: bool | float = False,
+        offset: Any = None,
     ) -> None:
         self.loss = checked_loss(loss, X)
         self.domain = domain
@@ -90,9 +93,9 @@ class Problem:
         self.n_coordinates = self.n_features + int(self.bias != 0.0)
         self._set_penalties(r1, r2, F)
         if isinstance(self.source, Stream):
-            if y is not None or sample_weight is not None:
+            if y is not None or sample_weight is not None or offset is not None:
                 raise InputError(
-                    "X is a stream and brings its labels and weights itself. Leave y and sample_weight out."
+                    "X is a stream and brings its labels and weights itself. Leave y, sample_weight and offset out."
                 )
             self.n_samples: int | None = None
             chunk = self.source.peek()
@@ -103,6 +106,8 @@ class Problem:
             self.n_samples = self.source.n_samples
             self._labels = self._encode_labels(self.source.labels if y is None else y)
             self._weights = normalized(sample_weight, self.source.n_samples)
+            if offset is not None:
+                self._labels, self._weights = moved(self.loss, self._labels, self._weights, offset)
             self._block = None
             if not isinstance(self.source, Tables):
                 self._block = Block(self.source.rows._replace(bias=self.bias), self._labels, self._weights)
@@ -285,9 +290,14 @@ class Problem:
     @cached_property
     def loss_at_zero(self) -> float:
         """Mean loss at x = 0, which reads no data."""
-        labels, weights = self.labels, self._weights if self._block is None else self._block.weights
-        total = sum_stretches(self.loss.read_term, np.zeros(labels.size), labels, weights, np.empty(STRETCH))
-        return float(total) / labels.size
+        return self._loss_of_constant(0.0)
+
+    @cached_property
+    def loss_size(self) -> float:
+        """What a mean loss is small beside: that at x = 0; under a log link, that of the best constant times e."""
+        if not self.loss.log_link:
+            return self.loss_at_zero
+        return self._loss_of_constant(best_level(self) + 1.0)
 
     @cached_property
     def fused(self) -> penalties.FusedL1 | None:
@@ -367,6 +377,12 @@ class Problem:
 
     # --------------------------------------------------------------------------------------------------- private
 
+    def _loss_of_constant(self, margin: float) -> float:
+        """Mean loss where all margins are the same."""
+        labels, weights = self.labels, self._weights if self._block is None else self._block.weights
+        total = sum_stretches(self.loss.read_term, np.full(labels.size, margin), labels, weights, np.empty(STRETCH))
+        return float(total) / labels.size
+
     def _make_source(self, X: Any, F: Any) -> Source | Stream:
         if X is not None:
             return as_source(X)
@@ -422,7 +438,9 @@ class Problem:
             expected = self.source.n_samples if isinstance(self.source, Source) else "as many as X"
             raise InputError(f"{name} has shape {labels.shape}. It must be a vector of {expected} entries.")
         if not self.loss.binary:
-            return as_reals(as_numbers(labels, name))
+            found = as_numbers(labels, name)
+            self.loss.check_labels(found, name)
+            return as_reals(found)
         if self.classes is None:
             self.classes = two_classes(labels, name, self.loss)
         return as_signs(labels, self.classes, name)

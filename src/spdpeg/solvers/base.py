@@ -208,7 +208,17 @@ def require_given(**values: float) -> None:
 
 def require_smooth(solver: Solver, problem: Problem) -> None:
     """Refuse a loss without a Lipschitz gradient."""
+    require_no_corners(solver, problem)
     if not math.isfinite(problem.loss.curvature):
+        raise UnsupportedError(
+            f"{solver.about.name} takes steps from a bound on phi'', and that of {problem.loss!r} has none. "
+            'Use "prox-newton" or "working-set".'
+        )
+
+
+def require_no_corners(solver: Solver, problem: Problem) -> None:
+    """Refuse a loss that is not differentiable."""
+    if not problem.loss.smooth:
         raise UnsupportedError(
             f"{solver.about.name} needs a smooth loss and {problem.loss!r} is not. "
             'Use "sdca-admm" or "spdhg-cers", a smoothed loss, or put the loss into r2.'

@@ -9,12 +9,11 @@ from scipy.optimize import linprog
 from scipy.sparse.linalg import lsqr
 from sklearn.base import clone
 
-from ...certificate import best_shift
+from ...certificate import settled
 from ...errors import InputError, UnsupportedError
 from ...operators import Operator
 from ...parameters import as_number, shown
 from ...penalties import L1, FusedL1, Penalty
-from ...problem import Problem
 from .flow import plan
 from .settings import check_estimator
 
@@ -97,7 +96,7 @@ def at_zero(estimator: Any, X: Any, y: Any, sample_weight: Any, **weights: float
     model = clone(estimator).set_params(**weights, **({"multi_class": "ovr"} if multinomial else {}))
     found = plan(model, X, y, sample_weight)
     problems, terms = found.problems, found.terms
-    if not math.isfinite(terms.loss.curvature):
+    if not terms.loss.smooth:
         raise UnsupportedError(
             f"{type(model).__name__} has a loss with corners, for which no largest weight is known. Give lam1 and lam2."
         )
@@ -105,16 +104,8 @@ def at_zero(estimator: Any, X: Any, y: Any, sample_weight: Any, **weights: float
         raise UnsupportedError(
             "No largest weight is known for multi_class='multinomial' without an intercept. Give lam1 and lam2."
         )
-    pulls = [-problem.gradient(_settled(problem))[: problem.n_features] for problem in problems]
+    pulls = [-problem.gradient(settled(problem))[: problem.n_features] for problem in problems]
     return AtZero(pulls, problems[0].lipschitz, terms.r1, terms.r2, terms.F)
-
-
-def _settled(problem: Problem) -> np.ndarray:
-    """x = 0, with the best intercept."""
-    x = np.zeros(problem.n_coordinates)
-    if problem.bias:
-        x[-1] = best_shift(problem, problem.sums.margins_at_zero()) / problem.bias
-    return x
 
 
 def _joint(start: AtZero, pull: np.ndarray) -> float:
