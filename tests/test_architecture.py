@@ -26,7 +26,7 @@ LAYERS = [
     {"solvers"},
     {"exact", "newton"},
     {"engine"},
-    {"estimators"},
+    {"estimators", "signals"},
     {"paths", "model_file"},
     {"__init__"},
     {"reproduce"},
@@ -42,6 +42,7 @@ SIDEWAYS = {
     ("operators", "penalties"),
     ("graphs", "operators"),
     ("graphs", "files"),
+    ("graphs", "data"),
     ("data", "files"),
     ("pages", "plots"),
 }

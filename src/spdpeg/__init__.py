@@ -5,7 +5,7 @@ min_x   E_xi[ l(x, xi) ]   +   r1(x)   +   r2( F x ),     x in a convex set
         '---------------------- problem.py ----------------------'
 solved by   solvers/   newton/   run by engine/
 proved by   certificate.py
-used through   estimators/   paths/   cli/   reproduce/
+used through   estimators/   signals/   paths/   cli/   reproduce/
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ _LAZY: dict[str, tuple[str, ...]] = {
         "path",
     ),
     "model_file": ("load_model", "save_model"),
+    "signals": ("denoise",),
     "files": (),
     "graphs": (),
 }
@@ -115,7 +116,8 @@ __all__ = [
     "graphs",
     "model_file",
     "paths",
-    *(name for part in ("estimators", "model_file", "paths") for name in _LAZY[part]),
+    "signals",
+    *(name for part in ("estimators", "model_file", "paths", "signals") for name in _LAZY[part]),
 ]
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from spdpeg import estimators, graphs, operators
 from spdpeg.errors import InputError
-from spdpeg.estimators.structure import resolve
+from spdpeg.graphs.structure import resolve
 
 X = np.cumsum(np.random.default_rng(0).standard_normal((60, 4)), axis=1)
 PAIRS = [(0, 1), (1, 3), (0, 2)]

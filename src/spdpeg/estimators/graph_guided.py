@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from ..graphs import structure as structures
 from ..operators import Operator
 from ..parameters import one_of
 from ..penalties import L1, L2Squared, Penalty
-from . import structure as structures
 from .base import weighted
 from .logistic import LogisticClassifier
 from .regression import Regressor

@@ -3,5 +3,6 @@
 from .coefficients import coefficients
 from .grids import path, scores
 from .runs import run
+from .signals import denoised
 
-__all__ = ["coefficients", "path", "run", "scores"]
+__all__ = ["coefficients", "denoised", "path", "run", "scores"]

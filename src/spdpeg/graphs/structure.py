@@ -1,15 +1,16 @@
-"""`structure=` of the graph models: how features hang together, in any of the ways users have it."""
+"""`structure=`: how features or values hang together, in any of the ways users have it."""
 
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .. import graphs
 from ..data import Source
 from ..errors import InputError, UnsupportedError
-from ..operators import FirstDifference, GraphDifference, GridDifference, Operator
+from ..operators import FirstDifference, GraphDifference, GridDifference, Matrix, Operator
 from ..parameters import numbers
+from .neighbours import from_networkx, knn
+from .sics import sics
 
 _NAMES = ("chain", "knn", "sics")
 _NEIGHBOURS = 5
@@ -23,8 +24,8 @@ def resolve(structure: Any, X: Any, weights: np.ndarray | None, names: Any = Non
     structure : str, tuple, sparse matrix, array, networkx graph or Operator
         "chain", neighbouring columns; "knn", each column and the 5 with the most similar direction; "sics", columns
         that depend on each other given all others; the shape of a grid; a symmetric sparse adjacency matrix of weights;
-        pairs (i, j) or triples (i, j, weight) of column numbers; a networkx graph whose nodes are the names of the
-        columns, or their numbers; F itself as an operator.
+        a sparse matrix that is not square, which is F itself; pairs (i, j) or triples (i, j, weight) of column numbers;
+        a networkx graph whose nodes are the names of the columns, or their numbers; F itself as an operator.
     X : array or CSR matrix
         "knn" and "sics" learn from it.
     weights : array, optional
@@ -37,9 +38,10 @@ def resolve(structure: Any, X: Any, weights: np.ndarray | None, names: Any = Non
     if isinstance(structure, str):
         return _named(structure, X, weights)
     if sp.issparse(structure):
-        return GraphDifference.from_adjacency(structure)
+        square = structure.ndim == 2 and structure.shape[0] == structure.shape[1]
+        return GraphDifference.from_adjacency(structure) if square else Matrix(structure)
     if hasattr(structure, "nodes") and hasattr(structure, "edges"):
-        return graphs.from_networkx(structure, nodes=_nodes(structure, names, X.shape[1]))
+        return from_networkx(structure, nodes=_nodes(structure, names, X.shape[1]))
     if isinstance(structure, tuple) and structure and all(isinstance(n, int | np.integer) for n in structure):
         return GridDifference(structure)
     return _from_edges(structure)
@@ -64,8 +66,8 @@ def _named(structure: str, X: Any, weights: np.ndarray | None) -> Operator:
         return FirstDifference()  # no edges
     if structure == "knn":
         rows = X if weights is None else sp.diags_array(np.sqrt(weights)) @ X
-        return graphs.knn(rows, min(_NEIGHBOURS, X.shape[1] - 1))
-    return graphs.sics(X if weights is None else _weighted(X, weights), standardize=True).operator()
+        return knn(rows, min(_NEIGHBOURS, X.shape[1] - 1))
+    return sics(X if weights is None else _weighted(X, weights), standardize=True).operator()
 
 
 def _weighted(X: Any, weights: np.ndarray) -> np.ndarray:

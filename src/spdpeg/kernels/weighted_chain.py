@@ -1,0 +1,175 @@
+"""The fused lasso of a signal with weights: exact solution in linear time, and the flows that prove it."""
+
+import numpy as np
+
+from .chain import MEMORY, chain_prox
+from .jit import inner, kernel
+
+__all__ = ["MEMORY", "chain_bounds", "chain_flows", "chain_signal", "weighted_chain_signal"]
+
+
+@inner
+def _cut(
+    knots: np.ndarray,
+    bends: np.ndarray,
+    outermost: int,
+    count: int,
+    side: int,
+    here: float,
+    pull: float,
+    outer: float,
+    jump: float,
+    limit: float,
+) -> tuple[float, float, int, float]:
+    """Where an increasing function is `limit` away from 0, its steepness there, the knots passed, what is left at 0.
+
+    The function is piecewise linear but for a jump at 0. The walk goes inwards, knot by knot, from the left (side = 1)
+    or the right (side = -1), where the function has the steepness `outer` and is `pull` away from 0 at `here`.
+    """
+    steepness, passed = outer, 0
+    while passed < count or jump > 0.0:
+        k = outermost + side * passed
+        at_zero = jump > 0.0 and (passed == count or side * knots[k] >= 0.0)
+        place = 0.0 if at_zero else knots[k]
+        ahead = pull - steepness * (side * (place - here))
+        if ahead <= limit:
+            return here + side * ((pull - limit) / steepness), steepness, passed, jump
+        here, pull = place, ahead
+        if at_zero:
+            if ahead - jump <= limit:
+                return 0.0, steepness, passed, limit - (ahead - jump)
+            pull -= jump
+            jump = 0.0
+        else:
+            steepness += side * bends[k]
+            passed += 1
+    if side == 1:
+        steepness = outer  # beyond the last knot the function is as steep as before the first, without rounding
+    return (here + side * ((pull - limit) / steepness) if steepness > 0.0 else here), steepness, passed, jump
+
+
+@inner
+def _spread(y: np.ndarray, weights: np.ndarray, l1: float) -> float:
+    """The width of an interval in which the solution lies; not 0, so that every weight hands on its opinion."""
+    smallest, largest = (0.0, 0.0) if l1 > 0.0 else (np.inf, -np.inf)
+    for i in range(y.size):
+        if weights[i] > 0.0:
+            smallest, largest = min(smallest, y[i]), max(largest, y[i])
+    return largest - smallest if largest > smallest else 1.0
+
+
+@kernel
+def weighted_chain_signal(
+    y: np.ndarray, weights: np.ndarray, l1: float, l2: np.ndarray, memory: np.ndarray, out: np.ndarray
+) -> None:
+    """out = argmin over x of sum_i weights[i] (x[i] - y[i])^2 / 2 + l1 |x|_1 + sum_i l2[i] |x[i + 1] - x[i]|.
+
+    The dynamic program of `chain_prox`, where each entry adds to the slope of the cost
+
+        c_i'(b) = weights[i] (b - y[i]) + l1 sign(b) + clip(c_{i-1}'(b), -l2[i - 1], l2[i - 1])
+
+    a steepness of its own and a jump at 0. All jumps are at the same place, so one number holds what is left of them
+    between the two ends of the queue of knots. An entry of weight 0 has no opinion: its value follows from the
+    neighbours. `y` is finite there too. `memory` has `MEMORY` numbers for each entry.
+    """
+    size = y.size
+    spread = _spread(y, weights, l1)
+    knots, bends, highs = memory[: 2 * size], memory[2 * size : 4 * size], memory[4 * size :]
+    first, last = size, size - 1
+    pull = jump = 0.0
+    for i in range(size - 1):
+        pull, jump = pull + l1, jump + 2.0 * l1
+        steep = weights[i]
+        limit = min(l2[i], pull + steep * spread)
+        if steep == 0.0 and limit >= pull:  # the slope is nowhere beyond the limit
+            out[i], highs[i] = -np.inf, np.inf
+            continue
+        low, rise, passed, jump = _cut(knots, bends, first, last - first + 1, 1, y[i], pull, steep, jump, limit)
+        first += passed
+        high, fall, passed, jump = _cut(knots, bends, last, last - first + 1, -1, y[i], pull, steep, jump, limit)
+        last -= passed
+        high = max(high, low)
+        first, last = first - 1, last + 1
+        knots[first], bends[first] = low, rise
+        knots[last], bends[last] = high, -fall
+        out[i], highs[i] = low, high
+        pull = limit
+        if limit == 0.0:  # nothing is handed on, and the rest is a chain of its own
+            first, last = size, size - 1
+            jump = 0.0
+    end = size - 1
+    pull, jump = pull + l1, jump + 2.0 * l1
+    if weights[end] == 0.0 and pull == 0.0:
+        out[end] = 0.0  # nothing speaks for any value
+    else:
+        out[end] = _cut(knots, bends, first, last - first + 1, 1, y[end], pull, weights[end], jump, 0.0)[0]
+    for i in range(size - 2, -1, -1):
+        out[i] = min(max(out[i + 1], out[i]), highs[i])
+
+
+@kernel
+def chain_signal(y: np.ndarray, l1: float, l2: np.ndarray, memory: np.ndarray, out: np.ndarray) -> None:
+    """The same where all weights are 1: total variation first, the threshold after it."""
+    chain_prox(y, 1.0, l2, memory, out)
+    for i in range(y.size):
+        out[i] -= min(max(out[i], -l1), l1)
+
+
+@kernel
+def chain_flows(
+    y: np.ndarray, weights: np.ndarray, l1: float, l2: np.ndarray, x: np.ndarray, memory: np.ndarray, out: np.ndarray
+) -> None:
+    """out = the flows u, |u[j]| <= l2[j], with weights (x - y) + l1 sign(x) + F^T u = 0 for a solution x.
+
+    No weights are ones. Where x is 0 the sign may be anything from -1 to 1, and the flows that are possible along an
+    edge form an interval. One pass from the left finds these, one from the right chooses within them. `memory` has two
+    numbers for each entry.
+    """
+    size = y.size
+    lows, highs = memory[:size], memory[size : 2 * size]
+    low = high = 0.0
+    for i in range(size - 1):
+        moved = (x[i] - y[i]) * (weights[i] if weights.size else 1.0)
+        sign = np.sign(x[i])
+        low += moved + (l1 * sign if sign != 0.0 else -l1)
+        high += moved + (l1 * sign if sign != 0.0 else l1)
+        limit, step = l2[i], x[i + 1] - x[i]
+        low = limit if step > 0.0 else -limit if step < 0.0 else min(max(low, -limit), limit)
+        high = limit if step > 0.0 else -limit if step < 0.0 else min(max(high, -limit), limit)
+        lows[i], highs[i] = low, high
+    flow = 0.0
+    for i in range(size - 1, 0, -1):
+        weight = weights[i] if weights.size else 1.0
+        if weight > 0.0 or l1 > 0.0:  # all else hands the flow on as it is, to the last bit
+            wanted = flow - (x[i] - y[i]) * weight - l1 * np.sign(x[i])
+            flow = min(max(wanted, lows[i - 1]), highs[i - 1])
+        out[i - 1] = flow
+
+
+@kernel
+def chain_bounds(
+    y: np.ndarray, weights: np.ndarray, l1: float, l2: np.ndarray, x: np.ndarray, flows: np.ndarray, level: float
+) -> tuple[float, float, float]:
+    """The objective at x, the bound from below that the flows give, and the largest pull on an entry of weight 0.
+
+    The bound is the least value of sum_i w_i (b_i - y_i)^2 / 2 + l1 |b|_1 + <flows, F b>, in which entries of weight 0
+    are left out; it is valid if none of these is pulled by more than l1. Constants are not seen by F: without l1 any
+    `level` may be taken out of b, which saves digits if it is near to it.
+    """
+    primal = dual = largest = before = 0.0
+    for i in range(y.size):
+        weight = weights[i] if weights.size else 1.0
+        after = flows[i] if i < flows.size else 0.0
+        pull, before = before - after, after
+        apart = x[i] - y[i]
+        primal += 0.5 * weight * apart * apart + l1 * abs(x[i])
+        if i < l2.size:
+            primal += l2[i] * abs(x[i + 1] - x[i])
+        if weight == 0.0:
+            largest = max(largest, abs(pull))
+        else:
+            best = y[i] - pull / weight
+            best -= min(max(best, -l1 / weight), l1 / weight)
+            moved = best - y[i]
+            dual += 0.5 * weight * moved * moved + l1 * abs(best) + pull * (best - level)
+    return primal, dual, largest

@@ -1,0 +1,108 @@
+"""What a solution is made of: entries of F x that vanish, the pieces they tie together, and how many are free."""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components, structural_rank
+
+from .base import Operator
+from .difference import Difference
+from .null_space import null_space
+
+_HARDLY = 1e-9
+"""Part of the largest entry that is no difference."""
+
+_ROUNDING = 64.0 * np.finfo(float).eps
+"""What rounding leaves of a difference, as a part of the entries that it is taken of."""
+
+
+def vanishing(values: np.ndarray, multipliers: np.ndarray, weights: np.ndarray, size: float = 0.0) -> np.ndarray:
+    """Which entries of F x are 0 at the solution, seen from a point and multipliers that are near it.
+
+    An entry of F x that is not 0 has a multiplier as large as its weight, and one whose multiplier is smaller is 0. Of
+    the two, relative to the largest entry and to the weight, the smaller tells.
+
+    Parameters
+    ----------
+    values : array
+        F x.
+    multipliers : array
+        A subgradient of sum_j weights_j |v_j| at F x.
+    weights : array
+    size : float
+        Of the numbers that were added up to F x: what is only rounding beside them is 0.
+
+    Returns
+    -------
+    array of bool
+    """
+    sizes = np.abs(values)
+    room = np.ones_like(sizes)
+    np.divide(np.abs(multipliers), weights, out=room, where=weights > 0.0)
+    limits = np.clip(1.0 - room, _HARDLY, 1.0) * float(np.max(sizes, initial=0.0))
+    return np.asarray(sizes <= np.maximum(limits, _ROUNDING * size))
+
+
+def image_size(F: Operator, x: np.ndarray) -> float:
+    """The largest sum of absolute values that an entry of F x is made of, at most."""
+    widest = 2.0**F.order if isinstance(F, Difference) else float(np.max(abs(F.matrix()).sum(axis=1), initial=0.0))
+    return widest * float(np.max(np.abs(x), initial=0.0))
+
+
+def pieces(F: Operator, zero: np.ndarray) -> np.ndarray | None:
+    """The number of the piece that each entry of x belongs to, where the entries `zero` of F x vanish.
+
+    Where F takes differences of two entries, a piece is a connected set of equal entries; where it takes higher
+    differences along a line, a stretch from knot to knot. For any other F there are no pieces: None.
+    """
+    order = _order(F)
+    if order is not None:
+        starts = np.zeros(F.n_inputs, dtype=np.int64)
+        starts[np.flatnonzero(~zero) + (order + 1) // 2] = 1
+        return np.cumsum(starts)
+    edges = pairs_of(F.matrix())
+    if edges is None:
+        return None
+    return components(edges[zero], F.n_inputs)
+
+
+def pairs_of(matrix: sp.csr_array) -> np.ndarray | None:
+    """The two columns of each row, if every row is a multiple of the difference of two entries; None otherwise."""
+    if not np.all(np.diff(matrix.indptr) == 2):
+        return None
+    values = matrix.data.reshape(-1, 2)
+    return matrix.indices.reshape(-1, 2) if np.all(values[:, 0] == -values[:, 1]) else None
+
+
+def components(edges: np.ndarray, size: int) -> np.ndarray:
+    """Labels of the connected parts, in the order of their first entries."""
+    graph = sp.csr_array((np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])), shape=(size, size))
+    return np.asarray(connected_components(graph, directed=False)[1])
+
+
+def freedom(F: Operator, zero: np.ndarray, support: np.ndarray) -> int:
+    """Dimension of {v : (F v)_j = 0 where `zero`, v_i = 0 outside `support`}.
+
+    These are the degrees of freedom of the generalized lasso (Tibshirani and Taylor, 2012) where the columns of X are
+    independent. Along a line no matrix is formed, and for differences of any order the rank follows from where the
+    entries are: all minors of such a matrix that can differ from 0 do. Of any other matrix with more than 400 columns
+    the rank is taken to be what its pattern allows.
+    """
+    if F.chain:
+        first = np.concatenate([[True], ~zero])
+        return int(np.count_nonzero(first & support))
+    if _order(F) is not None and support.all():
+        return int(support.size - np.count_nonzero(zero))
+    inside = np.flatnonzero(support)
+    rows = F.matrix()[np.flatnonzero(zero)][:, inside]
+    if _order(F) is None:
+        basis = null_space(rows)
+        if basis is not None:
+            return int(basis.shape[1])
+    return int(inside.size - (structural_rank(sp.csr_array(rows)) if rows.nnz else 0))
+
+
+def _order(F: Operator) -> int | None:
+    """Of differences along a line."""
+    if F.chain:
+        return 1
+    return int(F.order) if isinstance(F, Difference) else None

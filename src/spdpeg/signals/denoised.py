@@ -1,0 +1,130 @@
+"""What `denoise` returns."""
+
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import plots
+from ..certificate import Certificate
+from ..errors import UnsupportedError
+from . import solution
+from .choose import Choice
+from .fit import Fit
+from .signal import Signal
+
+
+class Segment(NamedTuple):
+    """A stretch of a signal: the values from `start` to `stop`, which is not part of it, and their mean."""
+
+    start: int
+    stop: int
+    value: float
+
+
+class Region(NamedTuple):
+    """A connected part of an image or a graph: the numbers of its values, in C order, and what they are."""
+
+    members: np.ndarray
+    value: float
+
+
+class Denoised:
+    """A signal, image or graph without its noise. Made by `spdpeg.denoise`.
+
+    Attributes
+    ----------
+    x : array
+        The solution, of the shape of y.
+    lam1, lam2
+        The weights.
+    objective : float
+        1/2 sum w (x - y)^2 + lam1 |x|_1 + lam2 |F x|_1 at x.
+    certificate : Certificate
+        How far that is from the optimum, with proof.
+    dual : array
+        The multipliers of F x that prove it.
+    choice : Choice or None
+        How lam2 was chosen, if it was.
+    """
+
+    def __init__(self, signal: Signal, found: Fit, lam2: Any, choice: Choice | None, dtype: np.dtype[Any]) -> None:
+        self._signal, self._fit = signal, found
+        self.x = found.x.reshape(signal.shape).astype(dtype, copy=False)
+        self.lam1, self.lam2 = signal.l1, lam2
+        self.objective = found.certificate.primal
+        self.certificate: Certificate = found.certificate
+        self.dual = found.dual
+        self.choice = choice
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        """What was given, as numbers; NaN where a value is missing."""
+        return np.where(self._signal.observed, self._signal.y, np.nan).reshape(self._signal.shape)
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The number of the piece that each value belongs to, from 0, in an array of the shape of y."""
+        found = solution.labels(self._signal, self._fit, self.lam2)
+        if found is None:
+            raise UnsupportedError("F is no matrix of differences between values, so there are no pieces. Look at x.")
+        return found.reshape(self._signal.shape)
+
+    @cached_property
+    def n_pieces(self) -> int:
+        """Number of pieces: stretches of a signal, connected regions of equal values of an image or a graph."""
+        return int(self.labels.max()) + 1
+
+    @cached_property
+    def segments(self) -> list[Segment] | list[Region]:
+        """The pieces: `Segment` (start, stop, value) along a line, `Region` (members, value) elsewhere.
+
+        For trends of order 2 and more a segment reaches from knot to knot, and its value is the mean of the curve.
+        """
+        flat = self.labels.reshape(-1)
+        sums = np.bincount(flat, self._fit.x)
+        sizes = np.bincount(flat)
+        values = sums / sizes
+        if self._signal.order is not None:
+            stops = np.cumsum(sizes)
+            if self._signal.order == 1:
+                values = self._fit.x[stops - 1]  # a mean of equal numbers may differ from them by rounding
+            rows = zip((stops - sizes).tolist(), stops.tolist(), values.tolist(), strict=True)
+            return [Segment(*row) for row in rows]
+        members = np.split(np.argsort(flat, kind="stable"), np.cumsum(sizes)[:-1])
+        return [Region(group, float(self._fit.x[group[0]])) for group in members]
+
+    @cached_property
+    def df(self) -> int:
+        """Degrees of freedom: pieces that are not 0, for order 1; knots plus order, for trends.
+
+        In general the dimension of all v with (F v)_j = 0 where (F x)_j = 0 and v_i = 0 where lam1 makes x_i = 0: an
+        unbiased estimate for Gaussian noise (Tibshirani and Taylor, 2012).
+        """
+        if self._signal.groups is not None:
+            raise UnsupportedError("No degrees of freedom are known for isotropic total variation.")
+        return solution.degrees(self._signal, self._fit, self.lam2)
+
+    def plot(self) -> Any:
+        """Draw y and x: points and steps, two images, the middle slices of two volumes. Needs matplotlib.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        return plots.denoised(self)
+
+    def __repr__(self) -> str:
+        what = " x ".join(map(str, self._signal.shape)) + (" values" if len(self._signal.shape) == 1 else "")
+        missing = int(np.count_nonzero(~self._signal.observed))
+        parts = [what + (f", {missing} missing" if missing else "")]
+        if self._signal.groups is None:
+            parts.append(f"df={self.df}")
+        if self._signal.order == 1 or (self._signal.order is None and self._signal.groups is None):
+            with suppress(UnsupportedError):
+                parts.insert(1, f"{self.n_pieces} pieces")
+        lam2 = f"{self.lam2:.4g}" if np.ndim(self.lam2) == 0 else "..."
+        how = f" by {self.choice.criterion}" if self.choice is not None else ""
+        parts += [f"lam2={lam2}{how}", f"lam1={self.lam1:.4g}", f"objective={self.objective:.6g}"]
+        return f"Denoised({', '.join(parts)}: {self.certificate})"

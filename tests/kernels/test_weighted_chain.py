@@ -1,0 +1,54 @@
+"""The weighted fused lasso of a signal: flows that prove its optimality, for all sorts of weights."""
+
+import numpy as np
+import pytest
+
+from spdpeg.kernels.chain import MEMORY
+from spdpeg.kernels.weighted_chain import chain_bounds, chain_flows, chain_signal, weighted_chain_signal
+
+
+def solved(y: np.ndarray, w: np.ndarray, l1: float, l2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Solution and flows, with working memory full of NaN."""
+    x, flows = np.empty(y.size), np.empty(max(y.size - 1, 0))
+    weighted_chain_signal(y, w, l1, l2, np.full(MEMORY * y.size, np.nan), x)
+    chain_flows(y, w, l1, l2, x, np.full(2 * y.size, np.nan), flows)
+    return x, flows
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_flows_prove_the_solution(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for case in range(100):
+        n = int(rng.integers(1, 30))
+        y = np.round(3.0 * rng.standard_normal(n), 0 if case % 3 == 0 else 9)
+        w = rng.exponential(1.0, n) * (rng.random(n) < (0.6 if case % 2 else 2.0))
+        w[int(rng.integers(n))] = 1.0
+        l1 = float(rng.choice([0.0, 0.1, 0.3, 1.0]))
+        l2 = rng.exponential(1.0, n - 1) * (rng.random(n - 1) < (0.8 if case % 7 == 0 else 2.0))
+        x, flows = solved(y, w, l1, l2)
+        assert np.all(np.abs(flows) <= l2)
+        primal, dual, pull = chain_bounds(y, w, l1, l2, x, flows, float(x[0]) if l1 == 0.0 else 0.0)
+        by_hand = 0.5 * w @ (x - y) ** 2 + l1 * np.abs(x).sum() + l2 @ np.abs(np.diff(x))
+        assert primal == pytest.approx(by_hand, rel=1e-12, abs=1e-12)
+        assert pull <= l1 + 1e-12
+        assert abs(primal - dual) <= 1e-12 * max(primal, 1.0)
+
+
+@pytest.mark.parametrize("l1", [0.0, 0.4])
+def test_equal_weights_need_no_weights(l1: float) -> None:
+    rng = np.random.default_rng(0)
+    y, l2 = rng.standard_normal(200).cumsum(), rng.exponential(1.0, 199)
+    plain = np.empty(200)
+    chain_signal(y, l1, l2, np.full(MEMORY * 200, np.nan), plain)
+    np.testing.assert_allclose(solved(y, np.ones(200), l1, l2)[0], plain, atol=1e-12)
+
+
+def test_a_value_without_weight_and_edges_disturbs_no_other() -> None:
+    x, _ = solved(np.array([1.0, 0.0, 3.0]), np.array([1.0, 0.0, 1.0]), 0.0, np.array([0.0, 0.0]))
+    assert x[[0, 2]].tolist() == [1.0, 3.0]
+    assert np.isfinite(x[1])
+
+
+def test_a_value_without_weight_follows_its_only_neighbour() -> None:
+    x, _ = solved(np.array([2.0, 0.0]), np.array([1.0, 0.0]), 0.0, np.array([0.5]))
+    assert x.tolist() == [2.0, 2.0]
