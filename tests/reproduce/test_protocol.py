@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from spdpeg import InputError, losses, solve
+from spdpeg.datasets.catalogue import CATALOGUE
 from spdpeg.engine.registry import REGISTRY
-from spdpeg.reproduce import TASKS, measure, methods
+from spdpeg.reproduce import PAPER, TASKS, authors, methods, tuning
 from support.study import make_study
 
 
@@ -44,31 +45,71 @@ def test_printed_spdpeg_takes_the_bound_of_the_worst_row(study):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_every_entry_of_a_grid_is_accepted_by_its_solver(task, study):
+def test_every_setting_is_accepted_by_its_solver(task, study):
     problem = TASKS[task].problem(study.data["clusters"], study.training("clusters", 0))
     for method in methods.METHODS[task].values():
         assert method.solver in {*REGISTRY, methods.AUTO}
-        defaults = method.defaults(problem)
-        for choice in method.grid or ({},):
-            parameters = method.candidate(defaults, choice)
-            numbers = solve(problem, method.solver, max_passes=0, **parameters).state.numbers
-            if "rho" in choice:
-                assert numbers["rho"] == pytest.approx(choice["rho"] * defaults["rho"])
+        for number, lattice in enumerate(method.lattices or [methods.Lattice({}, {})]):
+            choice = {"lattice": number, "point": [1] * len(lattice.factors)}
+            settings = method.settings(task, "clusters", problem, choice)
+            numbers = solve(problem, method.solver, max_passes=0, **settings.parameters).state.numbers
+            assert settings.numbers.keys() <= numbers.keys()
+            if "rho" in lattice.factors:
+                worst = 0.25 * np.max(np.sum(problem.block.rows.values.reshape(240, 24) ** 2, axis=1))
+                assert numbers["rho"] == pytest.approx(4 * worst / problem.F.squared_norm)
 
 
-def test_competitors_have_grids_and_the_paper_has_none():
-    for task in TASKS:
-        for name, method in methods.METHODS[task].items():
-            assert bool(method.grid) == ((method.printed and not name.startswith("spdpeg")) or name.endswith("-tuned"))
+def test_spdpeg_stands_four_times_and_each_rival_twice():
+    for task, regimes in (("flr", ["spdpeg"]), ("ggrlr", ["spdpeg-sc1", "spdpeg-sc2"])):
+        settings = {}
+        for method in methods.METHODS[task].values():
+            settings.setdefault((method.family, method.solver), []).append(method.setting)
+        for solver in regimes:
+            assert settings["spdpeg", solver] == ["printed", "authors", "tuned", "one-tuned", "default"]
+        rivals = {solver: found for (family, solver), found in settings.items() if family == "rival"}
+        assert len(rivals) == 7
+        assert all(found == ["tuned", "authors"] for solver, found in rivals.items() if solver != "sadmm-full")
+        assert all(method.runs for method in methods.METHODS[task].values())
 
 
-def test_methods_are_chosen_by_name_and_variants_added():
+def test_the_authors_steps_are_those_of_their_scripts(study):
+    problem = TASKS["flr"].problem(study.data["clusters"], study.training("clusters", 0))
+    square, bound = problem.F.squared_norm, problem.lipschitz_max
+    k = np.array([0.0, 99.0])
+
+    def steps(solver, data):
+        settings = authors.settings("flr", solver, data, problem)
+        state = solve(problem, solver, max_passes=0, **settings.parameters).state
+        state.numbers.update(settings.numbers)
+        return REGISTRY[solver]().step_rule(state)(k)
+
+    printed = max(8 * square, np.sqrt(8 * bound**2 + square))
+    np.testing.assert_allclose(steps("spdpeg", "w8a"), 7 / (np.sqrt(k + 1) + printed), rtol=1e-6)
+    np.testing.assert_allclose(steps("sgadm", "splice"), 0.25 / (np.sqrt(k + 1) + bound + square), rtol=1e-6)
+    np.testing.assert_allclose(steps("sadmm", "w8a"), 0.0025)
+    np.testing.assert_allclose(steps("opg-admm", "a9a"), 1 / (4 * square))
+    np.testing.assert_allclose(steps("rda-admm", "hitech"), (k + 1) / square)
+    np.testing.assert_allclose(steps("sadmm-diag", "hitech"), 6 / np.sqrt(5 * 240))
+
+
+def test_methods_are_chosen_by_name():
     assert list(methods.choose(["flr"], ["sgadm", "spdpeg"])["flr"]) == ["spdpeg", "sgadm"]
-    assert list(methods.choose(["flr"], ["spdpeg"], tuned=True)["flr"]) == ["spdpeg", "spdpeg-tuned"]
-    everything = methods.choose(TASKS)
-    assert not any(name.endswith("-tuned") for names in everything.values() for name in names)
+    assert methods.choose(TASKS) == methods.METHODS
     with pytest.raises(InputError, match="no method called 'adam'"):
         methods.choose(["flr"], ["adam"])
+
+
+def test_a_walk_ends_where_no_neighbour_is_worth_a_move():
+    found = tuning.walk(lambda point: 1.0 + (point[0] - 3) ** 2 + (point[1] + 2) ** 2, 2)
+    assert (found.point, found.interior) == ((3, -2), True)
+    # Gains that die away are not followed for ever, those that do not are told.
+    assert tuning.walk(lambda point: 1.0 + 4.0 ** -point[0], 1).point[0] < 8
+    assert not tuning.walk(lambda point: 2.0 ** -point[0], 1).interior
+    assert tuning.walk(lambda point: np.inf if point[0] < 2 else float(point[0]), 1).point == (0,)
+
+
+def test_text_sets_have_a_raw_form():
+    assert set(PAPER) - set(CATALOGUE) == {"hitech-raw", "k1b-raw", "classic-raw"}
 
 
 @pytest.mark.parametrize(
@@ -76,6 +117,7 @@ def test_methods_are_chosen_by_name_and_variants_added():
     [
         ({"rounds": 6}, "choose 1 to 5"),
         ({"rounds": 0}, "choose 1 to 5"),
+        ({"seeds": 0}, "seeds is 0"),
         ({"passes": 0.0}, "passes is 0.0"),
         ({"seconds": -1.0}, "seconds is -1.0"),
         ({"methods": {"flr": {}, "ggrlr": {}}}, "None of the methods"),
@@ -97,17 +139,3 @@ def test_regression_needs_no_classes(study):
     task = dataclasses.replace(TASKS["flr"], loss=losses.Squared())
     made = make_study(data={"clusters": data}, tasks={"flr": task}, methods=methods.choose(["flr"], ["spdpeg"]))
     assert np.bincount(made.folds["clusters"]).tolist() == [60] * 5
-
-
-def test_inner_folds_never_include_the_test_fold():
-    assert measure.pairs(5) == [(a, b) for a in range(5) for b in range(a + 1, 5)]
-    assert measure.pairs(1) == [(0, 1), (0, 2), (0, 3), (0, 4)]
-
-
-def test_selection_reads_the_score_on_the_inner_fold():
-    # Candidate 0 is better on fold 1, which round 0 may look at; candidate 1 on fold 0, which it may not.
-    scores = {(0, 1): {"scores": [[9.0, 1.0], [1.0, 9.0]]}}
-    assert measure.select(scores, 0) == 0
-    assert measure.select(scores, 1) == 1
-    assert measure.select({(0, 1): {"scores": [[None, None], [1.0, 9.0]]}}, 0) == 1
-    assert measure.select({(0, 1): {"skipped": "too wide"}}, 0) is None

@@ -18,10 +18,11 @@ from support.study import curves
 def test_every_curve_is_in_the_table(study, output):
     found = curves(output)
     expected = {
-        (task, "clusters", method, str(fold))
+        (task, "clusters", method, str(fold), str(seed))
         for task in study.tasks
         for method in study.methods[task]
         for fold in (0, 1)
+        for seed in ((0,) if method == "egadm" else (0, 1))
     }
     assert set(found) == expected
     for rows in found.values():
@@ -33,7 +34,7 @@ def test_every_curve_is_in_the_table(study, output):
 def test_no_curve_lies_below_the_proven_bound(output):
     with open(output / "optima.csv") as file:
         bounds = {(row["task"], row["round"]): float(row["bound"]) for row in csv.DictReader(file)}
-    for (task, _, _, fold), rows in curves(output).items():
+    for (task, _, _, fold, _), rows in curves(output).items():
         assert np.all(rows[:, 3] >= bounds[task, fold] - 1e-12)
 
 
@@ -43,9 +44,9 @@ def test_settings_tell_how_it_was_made(output):
     assert settings["study"]["rounds"] == 2
     assert settings["sets"]["clusters"].startswith("300 rows")
     assert settings["machine"]["processor"]
-    chosen = settings["chosen by cross-validation"]["flr/clusters"]
+    chosen = settings["chosen by cross-validation, in powers of 4 (rho) and 3"]["flr/clusters"]
     assert len(chosen["sgadm"]) == 2
-    assert set(chosen["sgadm"][0]) == {"rho", "kappa"}
+    assert set(chosen["sgadm"][0]) == {"rho", "kappa", "interior", "candidates"}
     assert "spdpeg" not in chosen
 
 

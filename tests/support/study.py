@@ -8,11 +8,12 @@ import numpy as np
 from spdpeg import datasets, operators
 from spdpeg.reproduce import TASKS, Data, Study, methods
 
-NAMES = ["spdpeg", "spdpeg-sc1", "spdpeg-sc2", "egadm", "sgadm", "vr-spdpeg"]
+SETTINGS = ["spdpeg-authors", "spdpeg-tuned", "spdpeg-one-tuned", "sgadm-authors"]
+NAMES = ["spdpeg", *SETTINGS, "spdpeg-sc1", "spdpeg-sc2", "egadm", "sgadm", "vr-spdpeg"]
 
 
 def make_study(**changes: Any) -> Study:
-    """Two rounds of both tasks on 300 rows."""
+    """Two rounds of both tasks on 300 rows, two seeds in each."""
     X, y, _, edges = datasets.clustered_graph(300, 24, seed=1)
     data = Data("clusters", X, y, "300 rows & 24 columns, </script> and all.", operators.GraphDifference(edges))
     parts = {
@@ -21,6 +22,7 @@ def make_study(**changes: Any) -> Study:
         "tasks": TASKS,
         "methods": methods.choose(TASKS, NAMES),
         "rounds": 2,
+        "seeds": 2,
         "passes": 5.0,
         "seconds": 2.0,
     }
@@ -28,10 +30,10 @@ def make_study(**changes: Any) -> Study:
 
 
 def curves(directory: Path) -> dict[tuple[str, ...], np.ndarray]:
-    """Curves by task, set, method and round: passes, iterations, seconds, objective, test loss, score."""
+    """Curves by task, set, method, round and seed: passes, iterations, seconds, objective, test loss, score."""
     lines = [line.split(",") for line in (directory / "curves.csv").read_text().splitlines()[1:]]
-    keys = dict.fromkeys(tuple(line[:4]) for line in lines)
-    return {key: np.array([line[4:] for line in lines if tuple(line[:4]) == key], dtype=float) for key in keys}
+    keys = dict.fromkeys(tuple(line[:5]) for line in lines)
+    return {key: np.array([line[5:] for line in lines if tuple(line[:5]) == key], dtype=float) for key in keys}
 
 
 def assert_same_curves(first: Path, second: Path) -> None:

@@ -48,7 +48,7 @@ def add(commands: "Commands") -> None:
         metavar="SOLVER",
         help="see `spdpeg solvers`",
     )
-    study_options.add(parser, output=Path("spdpeg-compare"))
+    study_options.add(parser, Path("spdpeg-compare"), seeds=1, passes=20.0)
     parser.set_defaults(command=_compare)
 
 

@@ -15,15 +15,16 @@ from ..reproduce import FOLDS, Outcome, Study
 from ..reproduce import publish as publish_study
 from ..reproduce.runner import processors
 
-_STYLES = {"supported": "green", "undecided": "yellow", "contradicted": "red"}
+_STYLES = {"supported": "green", "not supported": "yellow", "contradicted": "red"}
 _WHOLE_RUN = 3600.0
 """Seconds over which the speed is averaged: pieces of work differ, rounds of them do not."""
 
 
-def add(parser: argparse.ArgumentParser, output: Path) -> None:
-    """The options."""
+def add(parser: argparse.ArgumentParser, output: Path, seeds: int, passes: float) -> None:
+    """The options, with their defaults."""
     parser.add_argument("--rounds", type=int, default=FOLDS, help=f"of {FOLDS} folds (default %(default)s)")
-    parser.add_argument("--passes", type=float, default=20.0, help="that every curve covers (default %(default)g)")
+    parser.add_argument("--seeds", type=int, default=seeds, help="in each fold (default %(default)s)")
+    parser.add_argument("--passes", type=float, default=passes, help="that every curve covers (default %(default)g)")
     parser.add_argument("--seconds", type=float, default=2.0, help="but no curve takes longer (default %(default)g)")
     parser.add_argument("--seed", type=int, default=0, help="of folds and methods (default %(default)s)")
     parser.add_argument("--jobs", type=int, default=processors(), help="curves at a time (default %(default)s)")
@@ -32,7 +33,7 @@ def add(parser: argparse.ArgumentParser, output: Path) -> None:
 
 def budgets(args: argparse.Namespace) -> dict[str, Any]:
     """Arguments of a study."""
-    return {name: getattr(args, name) for name in ("rounds", "passes", "seconds", "seed")}
+    return {name: getattr(args, name) for name in ("rounds", "seeds", "passes", "seconds", "seed")}
 
 
 def publish(study: Study, args: argparse.Namespace, console: Console) -> None:
@@ -59,17 +60,19 @@ def publish(study: Study, args: argparse.Namespace, console: Console) -> None:
             bar.update(stages[stage], completed=done)
 
         outcome = publish_study(study, args.output, args.jobs, report)
+    for sentence in outcome.conclusion:
+        console.print(Text(sentence), soft_wrap=True)
     console.print(_claims(outcome) if outcome.claims else _leaders(outcome))
     console.print(Text(f"The curves and how they were made: {outcome.page.resolve()}"), soft_wrap=True)
 
 
 def _claims(outcome: Outcome) -> Table:
     table = Table(box=box.SIMPLE_HEAD, title="What the paper says, and what was measured", title_justify="left")
-    for heading in ("task", "method", "sentence", "verdict", "comparisons at equal time"):
+    for heading in ("task", "condition", "sentence", "verdict", "comparisons"):
         table.add_column(heading)
     for claim in outcome.claims:
         verdict = Text(claim.outcome, style=_STYLES[claim.outcome])
-        table.add_row(claim.task, claim.method, claim.sentence, verdict, claim.evidence)
+        table.add_row(claim.task, claim.condition, claim.sentence, verdict, claim.evidence)
     return table
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .. import datasets
 from ..datasets.catalogue import CATALOGUE
-from . import claims, figures, methods, page, results, runner, verdict
+from . import authors, claims, conclusion, figures, methods, page, results, runner, values, verdict
 from .claims import Claim
 from .protocol import FOLDS, TASKS, Data, Study, Task
 from .runner import Report
@@ -16,13 +16,21 @@ __all__ = ["EMBEDDED", "FOLDS", "PAPER", "TASKS", "Claim", "Data", "Outcome", "S
 EMBEDDED = ("breast_cancer", "digits")
 """Sets that need neither network nor data directory."""
 
-PAPER = tuple(CATALOGUE)
+RAW = "-raw"
+"""Ends the name of a text set whose counts of words are taken as they are, not scaled to rows of unit norm."""
+
+SEEDS = 4
+"""Runs of a stochastic method in each round."""
+
+PAPER = (*CATALOGUE, *(name + RAW for name, entry in CATALOGUE.items() if entry.is_text))
+"""The paper's eight sets, those of text in both forms."""
 
 
 class Outcome(NamedTuple):
     """What `publish` made."""
 
     page: Path
+    conclusion: list[str]
     claims: list[Claim]
     standings: list[verdict.Standing]
 
@@ -32,10 +40,10 @@ def paper_study(
     tasks: Sequence[str] = tuple(TASKS),
     names: Sequence[str] | None = None,
     *,
-    tuned: bool = False,
     data_dir: str | None = None,
     rounds: int = FOLDS,
-    passes: float = 20.0,
+    seeds: int = SEEDS,
+    passes: float = authors.EPOCHS,
     seconds: float = 2.0,
     seed: int = 0,
 ) -> Study:
@@ -44,14 +52,12 @@ def paper_study(
     Parameters
     ----------
     sets, tasks : sequence of str
-        Of `datasets.names()` and `TASKS`.
+        Of `datasets.names()`, or a text set and "-raw"; of `TASKS`.
     names : sequence of str, optional
-        Methods, of `methods.NAMES`; all but the tuned variants by default.
-    tuned : bool
-        Add SPDPEG with its step chosen by the cross-validation that the competitors get.
+        Methods, of `methods.NAMES`; all by default.
     data_dir : str, optional
         Where the files of the sets are, as for `datasets.load`.
-    rounds, passes, seconds, seed
+    rounds, seeds, passes, seconds, seed
         As in `Study`.
     """
     needs_graph = any(TASKS[task].F is None for task in tasks)
@@ -60,8 +66,9 @@ def paper_study(
         "The experiments of the SPDPEG paper",
         data,
         {task: TASKS[task] for task in tasks},
-        methods.choose(tasks, names, tuned),
+        methods.choose(tasks, names),
         rounds,
+        seeds,
         passes,
         seconds,
         seed,
@@ -73,17 +80,24 @@ def publish(study: Study, output: Path, jobs: int, report: Report | None = None)
     figures.require()
     page.require()
     found = results.collect(study, runner.run(study, output / "parts", jobs, report))
-    standings = verdict.standings(found)
-    sentences = claims.judge(found, standings)
     results.write(found, output)
+    values.write(values.tabulate(found), output / "values.csv")
+    # From here on everything is computed from what the files say.
+    table = values.read(output / "values.csv", output / "optima.csv", study.methods)
+    standings = verdict.standings(table)
+    duels = claims.duels(table)
+    judged = claims.judge(table, duels)
+    concluded = conclusion.conclude(table, duels)
     verdict.write(standings, output / "verdict.csv")
     figures.draw(found, output / "figures")
-    page.write(found, standings, sentences, output / "report.html")
-    return Outcome(output / "report.html", sentences, standings)
+    content = page.Verdicts(table, standings, verdict.rankings(table), duels, judged, concluded)
+    page.write(found, content, output / "report.html")
+    return Outcome(output / "report.html", concluded, judged, standings)
 
 
 def _load(name: str, data_dir: str | None, needs_graph: bool) -> Data:
-    loaded = datasets.load(name, data_dir if name in CATALOGUE else None)
+    base = name.removesuffix(RAW)
+    loaded = datasets.load(base, data_dir if base in CATALOGUE else None, unit_rows=False if name != base else None)
     if not needs_graph:
         return Data(name, loaded.X, loaded.y, loaded.description)
     graph = datasets.graph(loaded, data_dir)

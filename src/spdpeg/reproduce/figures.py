@@ -6,12 +6,26 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnsupportedError
+from .methods import AUTHORS
 from .palette import looks
 from .results import METRICS, Results
 
-AXES = {"seconds": "seconds", "passes": "passes over the data"}
+AXES = {"passes": "passes over the data", "seconds": "seconds"}
 _TITLES = {"objective": "objective value", "test_loss": "test loss"}
-_LINES = {"solid": "-", "dash": "--", "dot": ":"}
+_LINES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
+_MARKERS = {
+    "circle": "o",
+    "square": "s",
+    "x": "x",
+    "diamond": "D",
+    "triangle-up": "^",
+    "triangle-down": "v",
+    "star": "*",
+    "pentagon": "p",
+    "hexagon": "h",
+    "cross": "P",
+    "triangle-left": "<",
+}
 _PANEL, _LEGEND = 3.1, 2.2
 """Inches that a column of panels and an entry of the legend are wide."""
 _HEADROOM = 1.3
@@ -63,11 +77,13 @@ def _panel(panel: Any, results: Results, task: str, data: str, axis: str, metric
     tops, bottoms = [], []
     for name, look in looks(methods).items():
         mean = results.mean(task, data, name)
-        if mean is None or mean.passes.size < 2:
+        theirs = methods[name].family == "rival" and methods[name].setting == AUTHORS
+        if mean is None or mean.passes.size < 2 or theirs:  # the page shows all of them, one panel at a time
             continue
         x = getattr(mean, axis)[1:]
         middle, low, high = mean.metrics[metric][:, 1:]
-        panel.plot(x, middle, _LINES[look.dash], color=look.color, label=results.label(task, name), linewidth=1.4)
+        style = {"linestyle": _LINES[look.dash], "marker": _MARKERS[look.marker], "markersize": 3, "linewidth": 1.2}
+        panel.plot(x, middle, color=look.color, label=results.label(task, name), **style)
         panel.fill_between(x, low, high, color=look.color, alpha=0.1, linewidth=0)
         tops.append(high.max())
         bottoms.append(low.min())

@@ -1,8 +1,9 @@
-"""The pieces of work of a study: a curve, the scores of a grid, an optimum, the pace. Each depends on its seed only."""
+"""The pieces of work of a study: a curve, a choice of parameters, an optimum, the pace. Each depends on a seed only."""
 
-import itertools
+import copy
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,10 @@ from ..engine.recorder import Progress
 from ..engine.registry import resolve
 from ..engine.stages import asked
 from ..kernels.rows import margins
-from .methods import Method
+from .authors import Settings
+from .methods import AUTO, Method
 from .protocol import FOLDS, Study
+from .tuning import Point, walk
 
 _FIRST_ROWS, _FIRST_WORK = 100, 1e4
 """A curve has its first record after the first power of ten of passes that reads so many rows and as many of their
@@ -26,10 +29,15 @@ coordinates, or after one pass. A record interrupts the method, and what that co
 _TUNING_WORK = 4e7
 """Coordinates that one candidate of a grid may touch: passes alone would let the widest data dwarf all the rest."""
 
-_TUNING_STEPS = 500
+_TUNING_STEPS = 200
 """But at least so many steps."""
 
 OPTIMUM_TOLERANCE = 1e-6
+_OPTIMUM_SECONDS = 10.0
+"""The least that the search for an optimum is given."""
+
+_APART = 1000
+"""Seeds of the same round are so far apart, farther than there are rounds."""
 
 COLUMNS = ("passes", "iterations", "seconds", "objective", "test_loss", "score")
 
@@ -54,95 +62,104 @@ def pace(study: Study, task: str, data: str) -> dict[str, Any]:
         records.append(record)
         return record.passes >= study.passes
 
-    trace(problem, method.solver, method.parameters, study.seed, study.seconds, keep)
+    trace(problem, method.solver, method.settings(task, data, problem, {}), study.seed, study.seconds, keep)
     # The last slice of a run may go beyond its budget; other curves need not.
     return {"passes": records[-1].passes, "seconds": min(records[-1].seconds, study.seconds)}
 
 
 def optimum(study: Study, task: str, data: str, fold: int) -> dict[str, Any]:
-    """The best value of a round with the lower bound that proves it, and how its x predicts."""
+    """The best value of a round with the lower bound that proves it, how its x predicts, and what to hold it against:
+    the objective at 0, the score without any feature, and the two terms of the printed L~ with rho = 1.
+    """
     problem, test = _split(study, task, data, fold)
     result = _finished(
         solve(
             problem,
             tol=OPTIMUM_TOLERANCE,
             max_passes=None,
-            max_seconds=5 * study.seconds,
+            max_seconds=max(_OPTIMUM_SECONDS, 5 * study.seconds),
             record_every=5,
             seed=study.seed,
         )
     )
     assert result.certificate is not None
-    bound = result.certificate.dual
+    bound, square = result.certificate.dual, problem.F.squared_norm
     return {
         "solver": result.ran,
         "objective": result.objective,
         "bound": bound if np.isfinite(bound) else None,
         "test_loss": test.loss_value(result.x),
         "score": score(test, result.x),
+        "start": problem.objective(np.zeros(problem.n_coordinates)),
+        "majority": _blind_score(problem, test),
+        "coupling": 8.0 * square,
+        "curvature": math.sqrt(8.0 * problem.lipschitz_max**2 + square),
     }
 
 
-def scores(study: Study, task: str, data: str, method: Method, pair: tuple[int, int]) -> dict[str, Any]:
-    """Held-out objective of every candidate, trained on three folds and measured on each of the other two.
+def tune(study: Study, task: str, data: str, method: Method, fold: int) -> dict[str, Any]:
+    """What a walk on each lattice of a method finds inside one round, and the best of these.
 
-    The run without folds a and b, measured on b, belongs to the cross-validation inside round a; measured on a, to that
-    inside round b.
+    Candidates are trained on three of the round's four folds and scored by the objective on the next one: loss there
+    plus penalties.
     """
-    problem = study.tasks[task].problem(study.data[data], study.training(data, *pair))
-    held_out = [study.tasks[task].problem(study.data[data], study.testing(data, fold)) for fold in pair]
-    steps = max(_TUNING_STEPS, _TUNING_WORK / _step_cost(method, problem))
-    found: list[list[float | None]] = []
-    try:
-        defaults = method.defaults(problem)
-    except UnsupportedError as error:
-        return {"skipped": str(error)}
-    for choice in method.grid:
+    inner = (fold + 1) % FOLDS
+    form, source = study.tasks[task], study.data[data]
+    problem = form.problem(source, study.training(data, fold, inner))
+    held_out = form.problem(source, study.testing(data, inner))
+    steps = int(max(_TUNING_STEPS, _TUNING_WORK / _step_cost(method, problem)))
+
+    def score_of(lattice: int, point: Point) -> float:
+        chosen = method.settings(task, data, problem, {"lattice": lattice, "point": point})
         try:
             result = solve(
                 problem,
                 method.solver,
                 max_passes=study.passes,
-                max_iterations=int(steps),
+                max_iterations=steps,
                 record_every=2 * study.passes,
                 seed=study.seed,
-                **method.candidate(defaults, choice),
+                **chosen.parameters,
             )
         except DivergedError:
-            found.append([None, None])
-        else:
-            found.append([_number(part.objective(_finished(result).x)) for part in held_out])
-    return {"scores": found}
+            return math.inf
+        return held_out.objective(_finished(result).x)
 
-
-def select(scores_of: dict[tuple[int, int], dict[str, Any]], fold: int) -> int | None:
-    """The candidate with the least mean over the inner folds of a round; None where the method was skipped."""
-    inner = []
-    for pair, part in scores_of.items():
-        if "skipped" in part:
-            return None
-        if fold in pair:
-            other = 1 - pair.index(fold)
-            inner.append([np.inf if score[other] is None else score[other] for score in part["scores"]])
-    return int(np.argmin(np.mean(inner, axis=0)))
-
-
-def pairs(rounds: int) -> list[tuple[int, int]]:
-    """The pairs of folds that the inner cross-validations of the rounds leave out."""
-    return [pair for pair in itertools.combinations(range(FOLDS), 2) if pair[0] < rounds]
+    try:
+        walks = [
+            walk(partial(score_of, number), len(lattice.factors)) for number, lattice in enumerate(method.lattices)
+        ]
+    except UnsupportedError as error:
+        return {"skipped": str(error)}
+    best = min(range(len(walks)), key=lambda number: walks[number].score)
+    return {
+        "lattice": best,
+        "point": walks[best].point,
+        "interior": walks[best].interior,
+        "candidates": sum(found.candidates for found in walks),
+    }
 
 
 def curve(
-    study: Study, task: str, data: str, method: Method, fold: int, choice: dict[str, Any], least_seconds: float
+    study: Study,
+    task: str,
+    data: str,
+    method: Method,
+    run_of: tuple[int, int],
+    choice: dict[str, Any],
+    least_seconds: float,
 ) -> dict[str, Any]:
-    """One method on one round: objective on the training rows, loss and score on the others, against passes and time.
+    """One run, given by round and seed: objective on the training rows, loss and score on the others.
 
     It ends at the first record that has both the passes of the study and `least_seconds`, or with the seconds of the
     study.
     """
+    if "skipped" in choice:
+        return choice
+    fold, seed = run_of
     problem, test = _split(study, task, data, fold)
     rows: list[tuple[float, ...]] = []
-    parameters, status, ran = method.parameters, "complete", method.solver
+    settings, status, ran = method.settings(task, data, problem, choice), "complete", method.solver
 
     def keep(record: Record) -> bool:
         values = (record.objective, test.loss_value(record.x), score(test, record.x))
@@ -150,35 +167,38 @@ def curve(
         return record.passes >= study.passes and record.seconds >= least_seconds
 
     try:
-        if method.grid:
-            parameters = method.candidate(method.defaults(problem), choice)
-        ran = trace(problem, method.solver, parameters, study.seed + fold, study.seconds, keep)
+        ran = trace(problem, method.solver, settings, study.seed + fold + _APART * seed, study.seconds, keep)
     except DivergedError as error:
         status = f"diverged: {error}"
     except UnsupportedError as error:
         return {"skipped": str(error)}
     columns = zip(*rows, strict=True)
-    return {"parameters": parameters, "status": status, "ran": ran} | dict(
-        zip(COLUMNS, map(list, columns), strict=True)
-    )
+    about = {"parameters": settings.parameters, "numbers": settings.numbers, "status": status, "ran": ran}
+    return about | dict(zip(COLUMNS, map(list, columns), strict=True))
 
 
 def trace(
     problem: Problem,
     solver: str,
-    parameters: dict[str, Any],
+    settings: Settings,
     seed: int,
     seconds: float,
     keep: Callable[[Record], bool],
 ) -> str:
     """Show `keep` the start, then nine records for each power of ten of passes, until it has enough or time is up.
 
-    Returns what ran, as `Result.ran` says it.
+    Set-up is off the clock for every method: its constants, as `solve` measures them before the first step, and what it
+    prepares for F, by a step on a copy of the state. Returns what ran, as `Result.ran` says it.
     """
-    result = solve(problem, solver, max_passes=0, seed=seed, **parameters)
+    result = solve(problem, solver, max_passes=0, seed=seed, **settings.parameters)
     keep(Record(0.0, 0, 0.0, result.objective, result.x))
     state = result.state
-    plan = auto.plan(problem) if solver == "auto" else asked(resolve(solver, parameters))
+    state.numbers.update(settings.numbers)
+    state.seconds = 0.0
+    # The methods are kept, so that what they prepare for a problem is prepared once.
+    plan = auto.plan(problem) if solver == AUTO else asked(resolve(solver, settings.parameters))
+    if solver != AUTO:
+        run(problem, plan, copy.deepcopy(state), Budget(None, 1, None), tol=None, record_every=None, callback=None)
     assert problem.n_samples is not None
     rows = max(_FIRST_ROWS, _FIRST_WORK / problem.n_features)
     power = min(0, math.ceil(math.log10(rows / problem.n_samples)))
@@ -190,7 +210,6 @@ def trace(
     while result.status is Status.MAX_PASSES:
         interval, target = 10.0**power, 10.0 ** (power + 1)
         budget = Budget(target - granted, None, max(0.0, seconds - state.seconds))
-        # The methods are kept, so that what they prepare for a problem is prepared, and timed, once.
         result = _finished(run(problem, plan, state, budget, tol=None, record_every=interval, callback=show))
         granted, power = target, power + 1
     return result.ran
@@ -206,6 +225,14 @@ def score(test: Problem, x: np.ndarray) -> float:
     return 1.0 - float(np.sum((labels - predicted) ** 2) / np.sum((labels - labels.mean()) ** 2))
 
 
+def _blind_score(problem: Problem, test: Problem) -> float:
+    """The score of the most frequent label of the training part, or of its mean label."""
+    known, labels = problem.block.labels, test.block.labels
+    if test.loss.binary:
+        return float(np.mean((labels > 0.0) == (2 * np.count_nonzero(known > 0.0) > known.size)))
+    return 1.0 - float(np.sum((labels - known.mean()) ** 2) / np.sum((labels - labels.mean()) ** 2))
+
+
 def _split(study: Study, task: str, data: str, fold: int) -> tuple[Problem, Problem]:
     form, source = study.tasks[task], study.data[data]
     return form.problem(source, study.training(data, fold)), form.problem(source, study.testing(data, fold))
@@ -215,10 +242,6 @@ def _step_cost(method: Method, problem: Problem) -> float:
     """Coordinates that a step touches; SADMMfull factorises a d x d matrix every tenth step."""
     d = problem.n_features
     return d**3 / 10 if method.solver == "sadmm-full" else d + problem.F.n_outputs
-
-
-def _number(value: float) -> float | None:
-    return value if np.isfinite(value) else None
 
 
 def _finished(result: Result) -> Result:

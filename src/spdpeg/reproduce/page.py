@@ -1,17 +1,19 @@
 """The report of a study, as a page."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import UnsupportedError
 from ..pages import frame
 from ..pages.frame import number, numbers
-from .claims import Claim
+from .claims import CONDITIONS, Claim, Duel, tally
 from .palette import looks
 from .results import Results
-from .verdict import LEVEL, Standing
+from .statistics import LEVEL
+from .values import AXES, FLAT, Table
+from .verdict import Ranking, Standing
 
 
 def require() -> None:
@@ -22,7 +24,18 @@ def require() -> None:
         raise UnsupportedError("The report needs plotly. Run: pip install 'spdpeg[report]'.") from None
 
 
-def write(results: Results, found: list[Standing], claims: list[Claim], path: Path) -> None:
+class Verdicts(NamedTuple):
+    """All that was computed from the table of values."""
+
+    table: Table
+    standings: list[Standing]
+    rankings: list[Ranking]
+    duels: list[Duel]
+    claims: list[Claim]
+    conclusion: list[str]
+
+
+def write(results: Results, verdicts: Verdicts, path: Path) -> None:
     """Make the page."""
     from plotly.offline import get_plotlyjs
 
@@ -32,12 +45,12 @@ def write(results: Results, found: list[Standing], claims: list[Claim], path: Pa
         body=frame.asset("page.html", __package__),
         style=frame.asset("page.css", __package__),
         script=frame.asset("page.js", __package__),
-        data=_content(results, found, claims),
+        data=_content(results, verdicts),
         library=get_plotlyjs(),
     )
 
 
-def _content(results: Results, found: list[Standing], claims: list[Claim]) -> dict[str, Any]:
+def _content(results: Results, verdicts: Verdicts) -> dict[str, Any]:
     study = results.study
     return {
         "title": study.title,
@@ -48,7 +61,12 @@ def _content(results: Results, found: list[Standing], claims: list[Claim]) -> di
                 "score": results.score_name(name),
                 "sets": [data for of, data in results.pace if of == name],
                 "methods": {
-                    method: {"label": results.label(name, method), "color": look.color, "dash": look.dash}
+                    method: look._asdict()
+                    | {
+                        "label": results.label(name, method),
+                        "setting": study.methods[name][method].setting,
+                        "runs": study.methods[name][method].runs,
+                    }
                     for method, look in looks(study.methods[name]).items()
                 },
             }
@@ -56,10 +74,16 @@ def _content(results: Results, found: list[Standing], claims: list[Claim]) -> di
         },
         "sets": {name: data.description for name, data in study.data.items()},
         "curves": {f"{task}/{data}": _curves(results, task, data) for task, data in results.pace},
+        "rows": {f"{task}/{data}": study.training(data, 0).size for task, data in results.pace},
         "optima": {f"{task}/{data}": _optimum(results, task, data) for task, data in results.pace},
-        "standings": _standings(found),
+        "conclusion": verdicts.conclusion,
+        "conditions": _conditions(verdicts),
+        "cells": [_cell(verdicts.table, task, data) for task, data in verdicts.table.cells],
+        "rankings": [_ranking(ranking) for ranking in verdicts.rankings],
+        "standings": _standings(verdicts.standings),
         "level": LEVEL,
-        "claims": [claim._asdict() for claim in claims],
+        "flat": FLAT,
+        "claims": [claim._asdict() for claim in verdicts.claims],
         "skipped": [{"task": t, "set": d, "method": m, "why": why} for (t, d, m), why in results.skipped.items()],
         "settings": results.settings,
     }
@@ -73,7 +97,7 @@ def _curves(results: Results, task: str, data: str) -> dict[str, Any]:
             curves[method] = {
                 "passes": numbers(mean.passes),
                 "seconds": numbers(mean.seconds),
-                "status": next((c.status for c in results.rounds(task, data, method) if c.status != "complete"), None),
+                "status": next((c.status for c in results.runs(task, data, method) if c.status != "complete"), None),
             } | {name: [numbers(row) for row in values] for name, values in mean.metrics.items()}
     return curves
 
@@ -85,10 +109,50 @@ def _optimum(results: Results, task: str, data: str) -> dict[str, Any]:
     return {**means, "solver": rounds[0].solver, "gap": number(max(gaps))}
 
 
+def _conditions(verdicts: Verdicts) -> list[dict[str, Any]]:
+    """For the strip: what each condition gives in every comparison, and how many of each."""
+    found = []
+    for index, condition in enumerate(CONDITIONS):
+        duels = [duel for duel in verdicts.duels if duel.condition == index]
+        if duels:
+            tallies = {
+                f"{task}/{axis}": list(tally(duels, index, task, axis))
+                for task in verdicts.table.methods
+                for axis in AXES
+            }
+            rows = [[*duel[1:8], *(number(part) for part in duel.apart), duel.counted] for duel in duels]
+            found.append({"title": condition.title, "tallies": tallies, "duels": rows})
+    return found
+
+
+def _cell(table: Table, task: str, data: str) -> dict[str, Any]:
+    """What there is to optimise in a cell, and which term of the printed L~ is the larger one."""
+    rounds = table.optimum(task, data)
+    names = ("start", "objective", "bound", "score", "majority", "coupling", "curvature")
+    means = {name: number(np.mean([getattr(o, name) for o in rounds])) for name in names}
+    drop, places = table.drop(task, data), {axis: number(table.place(task, data, axis)) for axis in AXES}
+    return {"task": task, "set": data, "drop": number(drop), "counted": table.counted(task, data)} | means | places
+
+
+def _ranking(ranking: Ranking) -> dict[str, Any]:
+    made = ranking.ranks
+    return {
+        "task": ranking.task,
+        "group": ranking.group,
+        "metric": ranking.metric,
+        "axis": ranking.axis,
+        "average": {name: number(rank) for name, rank in sorted(made.average.items(), key=lambda item: item[1])},
+        "p": number(made.p),
+        "critical": number(made.critical),
+        "sets": made.sets,
+        "absent": list(ranking.absent),
+    }
+
+
 def _standings(found: list[Standing]) -> dict[str, Any]:
     tables: dict[str, Any] = {}
     for s in found:
         key = "/".join((s.task, s.data, s.metric, s.axis, s.stage))
         table = tables.setdefault(key, {"at": number(s.at), "rows": []})
-        table["rows"].append([s.place, s.method, number(s.mean), number(s.spread), number(s.p)])
+        table["rows"].append([s.place, s.method, *(number(part) for part in (s.mean, s.behind, s.low, s.high))])
     return tables

@@ -85,6 +85,8 @@ class Study:
         for `passes` passes.
     rounds : int
         How many of the five folds are tested on.
+    seeds : int
+        Runs of every stochastic method in each round.
     passes : float
         Every curve covers this many passes, if `seconds` allow.
     seconds : float
@@ -97,6 +99,7 @@ class Study:
     tasks: dict[str, Task]
     methods: dict[str, dict[str, Method]]
     rounds: int = FOLDS
+    seeds: int = 1
     passes: float = 20.0
     seconds: float = 2.0
     seed: int = 0
@@ -106,6 +109,8 @@ class Study:
     def __post_init__(self) -> None:
         if not 1 <= self.rounds <= FOLDS:
             raise InputError(f"rounds is {self.rounds}. There are {FOLDS} folds to test on: choose 1 to {FOLDS}.")
+        if self.seeds < 1:
+            raise InputError(f"seeds is {self.seeds}. Every method must run at least once.")
         for name in ("passes", "seconds"):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise InputError(f"{name} is {getattr(self, name)}. It must be a positive number.")
@@ -122,6 +127,11 @@ class Study:
     def testing(self, data: str, fold: int) -> np.ndarray:
         """Rows of one fold."""
         return np.flatnonzero(self.folds[data] == fold)
+
+    def runs(self, task: str, method: str) -> list[tuple[int, int]]:
+        """Round and seed of every run of a method; one seed does for a deterministic one."""
+        seeds = 1 if self.methods[task][method].deterministic else self.seeds
+        return [(fold, seed) for fold in range(self.rounds) for seed in range(seeds)]
 
     def reference(self, task: str) -> Method:
         """The method that sets the pace."""

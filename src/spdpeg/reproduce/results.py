@@ -27,16 +27,20 @@ LOWER_IS_BETTER = {"objective": True, "test_loss": True, "score": False}
 _REACHED = 0.98
 """A method whose steps read many rows may stop that short of a round number of passes."""
 
+_LOOSE = 1e-4
+"""A bound farther below the best objective, relative to it, proves too little to measure from."""
+
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "plotly", "matplotlib")
 
 
 class Curve(NamedTuple):
-    """One method on one round."""
+    """One run of a method: a round and a seed."""
 
     task: str
     data: str
     method: str
     fold: int
+    seed: int
     parameters: dict[str, Any]
     status: str
     ran: str
@@ -68,6 +72,13 @@ class Optimum(NamedTuple):
     bound: float
     test_loss: float
     score: float
+    start: float
+    """The objective at x = 0."""
+    majority: float
+    """The score without any feature: that of the most frequent class."""
+    coupling: float
+    curvature: float
+    """8 rho |F|^2 and sqrt(8 L-hat^2 + rho |F|^2) with rho = 1; the larger one is the printed L~."""
 
 
 class Mean(NamedTuple):
@@ -92,26 +103,35 @@ class Results:
     """Passes and seconds, by task and set, at which methods are compared."""
     settings: dict[str, Any]
 
-    def rounds(self, task: str, data: str, method: str) -> list[Curve]:
-        """The curves of one method, one for each round."""
+    def runs(self, task: str, data: str, method: str) -> list[Curve]:
+        """The curves of one method, one for each round and seed."""
         return [c for c in self.curves if (c.task, c.data, c.method) == (task, data, method)]
 
     def optimum(self, task: str, data: str) -> list[Optimum]:
         """The certified best, one for each round."""
         return [o for o in self.optima if (o.task, o.data) == (task, data)]
 
-    def mean(self, task: str, data: str, method: str) -> Mean | None:
-        """Mean and range over the rounds at the records that all of them have; None if the method was skipped.
+    def floors(self, task: str, data: str) -> dict[int, float]:
+        """What objectives are measured from, by round: the proven bound, or where it is loose the lowest one seen."""
+        found = {}
+        for o in self.optimum(task, data):
+            seen = [c.columns["objective"] for c in self.curves if c[:2] == (task, data) and c.fold == o.fold]
+            lowest = min([o.objective, *(float(np.nanmin(values)) for values in seen)])
+            found[o.fold] = o.bound if o.objective - o.bound <= _LOOSE * abs(o.objective) else lowest
+        return found
 
-        "excess" is the objective above the lower bound of the round.
+    def mean(self, task: str, data: str, method: str) -> Mean | None:
+        """Mean and range over the runs at the records that all of them have; None if the method was skipped.
+
+        "excess" is the objective above the floor of the round.
         """
-        rounds = self.rounds(task, data, method)
-        if not rounds:
+        runs = self.runs(task, data, method)
+        if not runs:
             return None
-        length = min(curve.columns["passes"].size for curve in rounds)
-        stacked = {name: np.array([curve.columns[name][:length] for curve in rounds]) for name in COLUMNS}
-        bounds = {o.fold: o.bound for o in self.optimum(task, data)}
-        stacked["excess"] = stacked["objective"] - np.array([[bounds[curve.fold]] for curve in rounds])
+        length = min(curve.columns["passes"].size for curve in runs)
+        stacked = {name: np.array([curve.columns[name][:length] for curve in runs]) for name in COLUMNS}
+        floors = self.floors(task, data)
+        stacked["excess"] = stacked["objective"] - np.array([[floors[curve.fold]] for curve in runs])
         ranges = {name: np.array([v.mean(0), v.min(0), v.max(0)]) for name, v in stacked.items()}
         return Mean(ranges["passes"][0], ranges["seconds"][0], {name: ranges[name] for name in (*METRICS, "excess")})
 
@@ -138,13 +158,13 @@ def collect(study: Study, parts: Parts) -> Results:
             skipped[job.task, job.data, job.method] = part["skipped"]
             continue
         columns = {name: np.array(part[name], dtype=float) for name in COLUMNS}
-        found.append(Curve(*job[1:4], job.folds[0], part["parameters"], part["status"], part["ran"], columns))
+        found.append(Curve(*job[1:], part["parameters"], part["status"], part["ran"], columns))
     optima = []
     for task, data in dict.fromkeys((job.task, job.data) for job in curves(study)):
-        reference = parts.read(Job("pace", task, data, study.reference(task).name, (0,)))
+        reference = parts.read(Job("pace", task, data, study.reference(task).name, 0))
         pace[task, data] = (reference["passes"], reference["seconds"])
         for fold in range(study.rounds):
-            part = parts.read(Job("optimum", task, data, "", (fold,)))
+            part = parts.read(Job("optimum", task, data, "", fold))
             bound = part.pop("bound")
             optima.append(Optimum(task, data, fold, bound=part["objective"] if bound is None else bound, **part))
     return Results(study, found, optima, skipped, pace, _settings(study, parts))
@@ -155,8 +175,8 @@ def write(results: Results, directory: Path) -> None:
     rows: list[Sequence[Any]] = []
     for curve in results.curves:
         points = zip(*(curve.columns[name].tolist() for name in COLUMNS), strict=True)
-        rows += ((curve.task, curve.data, curve.method, curve.fold, *point) for point in points)
-    write_table(directory / "curves.csv", ("task", "set", "method", "round", *COLUMNS), rows)
+        rows += ((curve.task, curve.data, curve.method, curve.fold, curve.seed, *point) for point in points)
+    write_table(directory / "curves.csv", ("task", "set", "method", "round", "seed", *COLUMNS), rows)
     write_table(directory / "optima.csv", ("task", "set", "round", *Optimum._fields[3:]), results.optima)
     with replacing(directory / "settings.json") as file:
         file.write((json.dumps(results.settings, indent=1) + "\n").encode())
@@ -177,6 +197,7 @@ def _settings(study: Study, parts: Parts) -> dict[str, Any]:
         "study": {
             "title": study.title,
             "rounds": study.rounds,
+            "seeds": study.seeds,
             "folds": FOLDS,
             "passes": study.passes,
             "most seconds of a curve": study.seconds,
@@ -187,12 +208,12 @@ def _settings(study: Study, parts: Parts) -> dict[str, Any]:
         "sets": {name: data.description for name, data in study.data.items()},
         "methods": {
             task: {
-                name: {"solver": method.solver, "parameters": method.parameters, "candidates": len(method.grid)}
+                name: {"solver": method.solver, "setting": method.setting, "runs": method.runs}
                 for name, method in methods.items()
             }
             for task, methods in study.methods.items()
         },
-        "chosen by cross-validation": _choices(study, parts),
+        "chosen by cross-validation, in powers of 4 (rho) and 3": _choices(study, parts),
         "versions": {"spdpeg": __version__, "python": platform.python_version()}
         | {library: _version(library) for library in _LIBRARIES},
         "machine": {
@@ -206,12 +227,17 @@ def _settings(study: Study, parts: Parts) -> dict[str, Any]:
 
 
 def _choices(study: Study, parts: Parts) -> dict[str, dict[str, Any]]:
-    """The chosen entry of each grid, round by round; rho and kappa are multiples of the solver's own."""
+    """The choice of each tuned method, round by round, in powers of the factors of its lattice."""
     choices: dict[str, dict[str, Any]] = {}
     for job in curves(study):
-        if study.methods[job.task][job.method].grid:
-            cell = choices.setdefault(f"{job.task}/{job.data}", {})
-            cell.setdefault(job.method, []).append(chosen(study, parts, job))
+        method = study.methods[job.task][job.method]
+        if method.lattices and job.seed == 0:
+            found = chosen(study, parts, job)
+            if "skipped" not in found:
+                lattice = method.lattices[found["lattice"]]
+                powers = dict(zip(lattice.factors, found["point"], strict=True))
+                entry = lattice.fixed | powers | {"interior": found["interior"], "candidates": found["candidates"]}
+                choices.setdefault(f"{job.task}/{job.data}", {}).setdefault(job.method, []).append(entry)
     return choices
 
 

@@ -23,16 +23,17 @@ Report = Callable[[str, int, int], None]
 
 
 class Job(NamedTuple):
-    """A piece of work; `folds` are those left out of the training."""
+    """A piece of work; `seed` tells the runs of a curve apart."""
 
     kind: str
     task: str
     data: str
     method: str
-    folds: tuple[int, ...]
+    fold: int
+    seed: int = 0
 
 
-_CONTENT = 2
+_CONTENT = 3
 """What pieces hold; raised when that changes, so that those of another version are made anew."""
 
 
@@ -47,21 +48,21 @@ class Parts:
 
     def path(self, job: Job) -> Path:
         """Where the piece is, or will be."""
-        study, methods = self._study, self._study.methods[job.task]
+        study, method = self._study, self._study.methods[job.task].get(job.method)
         decisive = [
             __version__,
             _CONTENT,
             job,
             self._problems[job.task, job.data],
-            repr(methods.get(job.method)),
+            method and repr((method.solver, method.setting, method.parameters, method.lattices)),
             study.reference(job.task).name,
             study.passes,
             study.seconds,
             study.seed,
         ]
         digest = hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:12]
-        folds = "-".join(map(str, job.folds))
-        return self._directory / f"{job.kind}_{job.task}_{job.data}_{job.method}_{folds}_{digest}.json"
+        place = f"{job.task}_{job.data}_{job.method}_{job.fold}-{job.seed}"
+        return self._directory / f"{job.kind}_{place}_{digest}.json"
 
     def read(self, job: Job) -> dict[str, Any]:
         """A finished piece."""
@@ -85,29 +86,30 @@ def _digest(study: Study, task: str, data: str) -> str:
 
 
 def preparations(study: Study) -> list[Job]:
-    """What the curves need: the pace of each task and set, optima, and the scores of the grids."""
+    """What the curves need: the pace of each task and set, optima, and choices of parameters."""
     cells = [(task, data) for task in study.tasks for data in study.data if study.methods[task]]
-    paces = [Job("pace", task, data, study.reference(task).name, (0,)) for task, data in cells]
-    optima = [Job("optimum", task, data, "", (fold,)) for fold in range(study.rounds) for task, data in cells]
-    tuning = [
-        Job("scores", task, data, method.name, pair)
-        for pair in measure.pairs(study.rounds)
+    paces = [Job("pace", task, data, study.reference(task).name, 0) for task, data in cells]
+    optima = [Job("optimum", task, data, "", fold) for fold in range(study.rounds) for task, data in cells]
+    choices = [
+        Job("choice", task, data, method.name, fold)
+        for fold in range(study.rounds)
         for task, data in cells
         for method in study.methods[task].values()
-        if method.grid
+        if method.lattices
     ]
-    return [*paces, *tuning, *optima]
+    return [*paces, *choices, *optima]
 
 
 def curves(study: Study) -> list[Job]:
     """Round after round, so that the time left can be told from the first."""
-    return [
-        Job("curve", task, data, method, (fold,))
-        for fold in range(study.rounds)
+    found = [
+        Job("curve", task, data, method, fold, seed)
         for task in study.tasks
         for data in study.data
         for method in study.methods[task]
+        for fold, seed in study.runs(task, method)
     ]
+    return sorted(found, key=lambda job: (job.fold, job.seed))
 
 
 def run(study: Study, directory: Path, jobs: int, report: Report | None = None) -> Parts:
@@ -138,20 +140,15 @@ def processors() -> int:
 
 
 def chosen(study: Study, parts: Parts, job: Job) -> dict[str, Any]:
-    """The entry of the grid that cross-validation inside the round of a curve chose; empty without a grid."""
-    method = study.methods[job.task][job.method]
-    if not method.grid:
+    """What tuning inside the round of a curve chose; empty for a method that is not tuned."""
+    if not study.methods[job.task][job.method].lattices:
         return {}
-    scores = {
-        pair: parts.read(Job("scores", job.task, job.data, job.method, pair)) for pair in measure.pairs(study.rounds)
-    }
-    index = measure.select(scores, job.folds[0])
-    return {} if index is None else method.grid[index]
+    return parts.read(Job("choice", job.task, job.data, job.method, job.fold))
 
 
 def _given(study: Study, parts: Parts, job: Job) -> tuple[dict[str, Any], float]:
-    """What a curve needs from the preparations: a choice from the grid, and the least time."""
-    pace = parts.read(Job("pace", job.task, job.data, study.reference(job.task).name, (0,)))
+    """What a curve needs from the preparations: a choice of parameters, and the least time."""
+    pace = parts.read(Job("pace", job.task, job.data, study.reference(job.task).name, 0))
     return chosen(study, parts, job), pace["seconds"]
 
 
@@ -221,11 +218,11 @@ def _work(job: Job, choice: dict[str, Any] | None = None, least_seconds: float =
         case "pace":
             part = measure.pace(*place)
         case "optimum":
-            part = measure.optimum(*place, job.folds[0])
-        case "scores":
-            part = measure.scores(*place, study.methods[job.task][job.method], (job.folds[0], job.folds[1]))
+            part = measure.optimum(*place, job.fold)
+        case "choice":
+            part = measure.tune(*place, study.methods[job.task][job.method], job.fold)
         case _:
             method = study.methods[job.task][job.method]
-            part = measure.curve(*place, method, job.folds[0], choice or {}, least_seconds)
+            part = measure.curve(*place, method, (job.fold, job.seed), choice or {}, least_seconds)
     with replacing(parts.path(job)) as file:
         file.write(json.dumps(part).encode())

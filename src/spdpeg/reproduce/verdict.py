@@ -1,4 +1,4 @@
-"""Who was ahead: rankings at equal time and at equal passes, with a paired test over the rounds."""
+"""Who was ahead: rankings in every cell at equal passes and at equal time, and over the data sets."""
 
 import math
 from pathlib import Path
@@ -6,13 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .protocol import FOLDS
-from .results import LOWER_IS_BETTER, METRICS, Results, write_table
-
-AXES = ("seconds", "passes")
-STAGES = ("early", "end")
-LEVEL = 0.05
-"""A difference counts as one if chance alone would produce it less often than this."""
+from .methods import AUTHORS, ONE_TUNED, TUNED
+from .results import LOWER_IS_BETTER, METRICS, write_table
+from .statistics import Ranks, difference, ranks
+from .values import AXES, STAGES, Table
 
 
 class Standing(NamedTuple):
@@ -29,72 +26,73 @@ class Standing(NamedTuple):
     """1 is best; None for a method that did not get that far or diverged."""
     method: str
     mean: float
-    spread: float
-    """Standard deviation over the rounds."""
-    p: float
-    """Of the paired test against the first; NaN for the first itself and with a single round."""
-    values: tuple[float, ...]
-    """One for each round."""
+    behind: float
+    """Mean difference from the first, positive if worse."""
+    low: float
+    high: float
+    """Its interval."""
 
 
-def standings(results: Results) -> list[Standing]:
+def standings(table: Table) -> list[Standing]:
     """Every comparison of the study, the best first."""
-    found = []
-    for task, data in results.pace:
-        for axis in AXES:
-            for stage in STAGES:
-                at = place_of(results, task, data, axis, stage)
-                for metric in METRICS:
-                    found += _compare(results, (task, data, metric, axis, stage), at)
-    return found
-
-
-def place_of(results: Results, task: str, data: str, axis: str, stage: str) -> float:
-    """Where methods are compared: at the end of the reference's run, and early, after its first pass."""
-    passes, seconds = results.pace[task, data]
-    share = 1.0 if stage == "end" else min(1.0, passes / 2) / passes
-    return share * (passes if axis == "passes" else seconds)
+    return [
+        standing
+        for task, data in table.cells
+        for axis in AXES
+        for stage in STAGES
+        for metric in METRICS
+        for standing in _compare(table, (task, data, metric, axis, stage))
+    ]
 
 
 def write(found: list[Standing], path: Path) -> None:
     """As a CSV file."""
-    header = ("task", "set", *Standing._fields[2:-1])
-    write_table(path, header, [standing[:-1] for standing in found])
+    write_table(path, ("task", "set", *Standing._fields[2:]), found)
 
 
-def paired_test(a: tuple[float, ...], b: tuple[float, ...]) -> float:
-    """p of the corrected resampled t-test (Nadeau, Bengio 2003): training parts of different rounds share rows, and the
-    plain t-test would take them for independent.
-    """
-    from scipy.stats import t
-
-    difference = np.subtract(a, b)
-    if difference.size < 2:
-        return math.nan
-    variance = float(np.var(difference, ddof=1)) * (1.0 / difference.size + 1.0 / (FOLDS - 1))
-    mean = float(np.mean(difference))
-    if variance == 0.0:
-        return 1.0 if mean == 0.0 else 0.0
-    return float(2.0 * t.sf(abs(mean) / math.sqrt(variance), difference.size - 1))
-
-
-def _compare(results: Results, cell: tuple[str, str, str, str, str], at: float) -> list[Standing]:
-    task, data, metric, axis, _ = cell
-    values = {}
-    for method in results.study.methods[task]:
-        rounds = results.rounds(task, data, method)
-        if rounds:
-            values[method] = tuple(curve.at(axis, at, metric) for curve in rounds)
-    reached = {method: v for method, v in values.items() if np.all(np.isfinite(v))}
-    order = sorted(reached, key=lambda method: np.mean(reached[method]), reverse=not LOWER_IS_BETTER[metric])
+def _compare(table: Table, cell: tuple[str, str, str, str, str]) -> list[Standing]:
+    task, data, metric, axis, stage = cell
+    at, sign = table.place(task, data, axis, stage), 1.0 if LOWER_IS_BETTER[metric] else -1.0
+    present = [name for name in table.methods[task] if table.runs(task, data, name, axis, stage)]
+    values = {name: table.rounds(task, data, name, metric, axis, stage) for name in present}
+    order = sorted((name for name in present if values[name]), key=lambda name: sign * float(np.mean(values[name])))
     found = []
-    for place, method in enumerate(order, 1):
-        v = reached[method]
-        p = paired_test(v, reached[order[0]]) if place > 1 else math.nan
-        found.append(Standing(*cell, at, place, method, float(np.mean(v)), _spread(v), p, v))
-    absent = [method for method in values if method not in reached]
-    return found + [Standing(*cell, at, None, method, math.nan, math.nan, math.nan, ()) for method in absent]
+    for place, name in enumerate(order, 1):
+        apart = difference(sign * np.array(values[name]), sign * np.array(values[order[0]]))
+        found.append(Standing(*cell, at, place, name, float(np.mean(values[name])), *apart))
+    absent = [name for name in present if not values[name]]
+    return found + [Standing(*cell, at, None, name, *[math.nan] * 4) for name in absent]
 
 
-def _spread(values: tuple[float, ...]) -> float:
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+class Ranking(NamedTuple):
+    """Average ranks of the methods in one group of settings over the counted sets of a task."""
+
+    task: str
+    group: str
+    metric: str
+    axis: str
+    ranks: Ranks
+    absent: tuple[str, ...]
+    """Methods that did not get there on every set."""
+
+
+GROUPS = {"the authors' parameters": (AUTHORS,), "all tuned": (TUNED, ONE_TUNED)}
+"""Settings that are ranked together."""
+
+
+def rankings(table: Table) -> list[Ranking]:
+    """For each task, group, metric and axis; where there are sets enough."""
+    found = []
+    for task, methods in table.methods.items():
+        sets = [data for of, data in table.cells if of == task and table.counted(task, data)]
+        for group, settings in GROUPS.items():
+            names = [name for name, method in methods.items() if method.setting in settings]
+            for metric in METRICS:
+                for axis in AXES:
+                    rows = {name: [table.rounds(task, data, name, metric, axis) for data in sets] for name in names}
+                    whole = {name: [float(np.mean(v)) for v in row] for name, row in rows.items() if all(row)}
+                    made = ranks(whole, LOWER_IS_BETTER[metric])
+                    if made is not None:
+                        absent = tuple(name for name in names if name not in whole)
+                        found.append(Ranking(task, group, metric, axis, made, absent))
+    return found

@@ -1,6 +1,9 @@
-const AXES = { seconds: "seconds", passes: "passes over the data" };
+const AXES = { passes: "passes over the data", reads: "rows read", seconds: "seconds" };
 const STAGES = { end: "at the end of the reference's run", early: "after its first pass" };
-const state = { task: "", set: "", metric: "objective", axis: "seconds", stage: "end" };
+const state = { task: "", set: "", metric: "objective", axis: "", stage: "end" };
+const METRICS = ["objective", "test_loss", "score"];
+const MARKS = { ahead: "▲", level: "●", behind: "▼" };
+const MILLISECONDS = 1;
 const hidden = new Set();
 
 const metrics = (task) => ({
@@ -9,6 +12,7 @@ const metrics = (task) => ({
   test_loss: "test loss",
   score: data.tasks[task].score === "accuracy" ? "accuracy on the test part" : "R² on the test part",
 });
+const brief = (value) => short(value, 2);
 const duration = (seconds) => (seconds < 0.1 ? `${short(1000 * seconds)} ms` : `${Number(seconds.toPrecision(3))} s`);
 const place = (axis, at) => (axis === "seconds" ? duration(at) : `${short(at)} passes`);
 const cell = () => `${state.task}/${state.set}`;
@@ -32,7 +36,7 @@ function choose(what, value) {
 function controls() {
   radios("task", Object.fromEntries(Object.entries(data.tasks).map(([name, task]) => [name, task.title])));
   radios("metric", metrics(state.task));
-  radios("axis", { seconds: "time", passes: "passes" });
+  radios("axis", { passes: "passes", reads: "rows read", seconds: "time" });
   radios("stage", STAGES);
   const sets = data.tasks[state.task].sets;
   find("set").replaceChildren(...sets.map((name) => make("option", { value: name, selected: name === state.set }, name)));
@@ -59,16 +63,17 @@ function shown() {
 function traces() {
   const lines = [];
   for (const [name, curve] of shown()) {
-    const { label, color, dash } = methods()[name];
+    const { label, color, dash, marker } = methods()[name];
     // The start lies at zero, where a logarithmic axis has no place.
-    const x = curve[state.axis].slice(1);
+    const rows = data.rows[cell()];
+    const x = state.axis === "reads" ? curve.passes.slice(1).map((p) => p * rows) : curve[state.axis].slice(1);
     const [mean, low, high] = curve[state.metric].map((row) => row.slice(1));
     if (find("range").checked) {
       const band = { x, mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false };
       lines.push({ ...band, y: low }, { ...band, y: high, fill: "tonexty", fillcolor: `${color}22` });
     }
     lines.push({
-      x, y: mean, name: label, mode: "lines+markers", line: { color, dash, width: 2 }, marker: { color, size: 4 },
+      x, y: mean, name: label, mode: "lines+markers", line: { color, dash, width: 2 }, marker: { color, size: 5, symbol: marker },
       customdata: x.map((_, i) => [curve.passes[i + 1], curve.seconds[i + 1], low[i], high[i]]),
       hovertemplate: `<b>${label}</b><br>%{y:.6g}  (%{customdata[2]:.5g} to %{customdata[3]:.5g})<br>` +
         "%{customdata[0]:.4g} passes, %{customdata[1]:.4g} s<extra></extra>",
@@ -116,9 +121,9 @@ function caption() {
   const optimum = data.optima[cell()];
   const rounds = data.settings.study.rounds;
   const start = `${data.tasks[state.task].title} on ${state.set}: ${metrics(state.task)[state.metric]} against ${AXES[state.axis]}, ` +
-    `mean of ${rounds} ${rounds === 1 ? "round" : "rounds"}.`;
+    `mean of ${rounds} ${rounds === 1 ? "round" : "rounds"} with ${data.settings.study.seeds} ${data.settings.study.seeds === 1 ? "seed" : "seeds"} each; set-up and tuning are off the clock.`;
   const proof = state.metric === "excess"
-    ? "Measured from the lower bound that the certificate of the optimum proves."
+    ? "Measured from the lower bound that the certificate of the optimum proves, or from the lowest objective seen where that bound is loose."
     : `The dotted line is the optimum (${short(optimum[state.metric])}), found by ${optimum.solver}` +
       (optimum.gap > 0 ? ` with a relative duality gap of at most ${Number(optimum.gap.toPrecision(2))}.` : ".");
   find("caption").textContent = `${start} ${proof}`;
@@ -127,19 +132,88 @@ function caption() {
 
 function ranking() {
   const metric = state.metric === "excess" ? "objective" : state.metric;
-  const table = data.standings[`${cell()}/${metric}/${state.axis}/${state.stage}`];
-  const equal = state.axis === "seconds" ? "equal time" : "equal passes";
-  find("ranking-title").textContent = `Ranking by ${metrics(state.task)[metric]} at ${equal}: ${place(state.axis, table.at)}`;
-  const head = ["place", "method", "mean", "± over rounds", "p against the first"].map((text) => make("th", { scope: "col" }, text));
-  const rows = table.rows.map(([rank, name, mean, spread, p]) => {
+  const axis = state.axis === "seconds" ? "seconds" : "passes";
+  const table = data.standings[`${cell()}/${metric}/${axis}/${state.stage}`];
+  const equal = axis === "seconds" ? "equal time" : "equal passes";
+  find("ranking-title").textContent = `Ranking by ${metrics(state.task)[metric]} at ${equal}: ${place(axis, table.at)}`;
+  const head = ["place", "method", "mean", "worse than the first by", "interval"].map((text) => make("th", { scope: "col" }, text));
+  const rows = table.rows.map(([rank, name, mean, behind, low, high]) => {
     const cells = rank === null
       ? ["–", methods()[name].label, "not there yet", "", ""]
-      : [rank, methods()[name].label, short(mean), spread === null ? "–" : Number(spread.toPrecision(2)), p === null ? "" : p < 0.001 ? "< 0.001" : p.toFixed(3)];
+      : [rank, methods()[name].label, short(mean), rank === 1 ? "" : brief(behind), rank === 1 || low === null ? "" : `${brief(low)} to ${brief(high)}`];
     return make("tr", {}, ...cells.map((text) => make("td", {}, String(text))));
   });
   find("ranking").replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
-  find("ranking-note").textContent = `p: paired t-test over the rounds, corrected for the rows that training parts share; ` +
-    `below ${data.level} a difference is more than chance. "Not there yet": the method did not do as many passes in the time it had, or diverged.`;
+  find("ranking-note").textContent = `Interval: of the mean difference over the rounds, corrected for the rows that training parts share, at ${100 * (1 - data.level)} %. ` +
+    `"Not there yet": the method did not do as many passes in the time it had, or diverged.`;
+}
+
+function strip() {
+  find("strip").hidden = data.conditions.length === 0;
+  for (const text of data.conclusion) find("conclusion").append(make("p", {}, text));
+  for (const [task, about] of Object.entries(data.tasks)) {
+    const counted = Object.fromEntries(data.cells.filter((c) => c.task === task).map((c) => [c.set, c.counted]));
+    const names = Object.keys(counted);
+    const head = ["condition", ...names, "ahead / level / behind"].map((text) => make("th", { scope: "col" }, text));
+    const rows = data.conditions.filter((c) => c.duels.some((d) => d[0] === task)).map((condition) => {
+      const cells = names.map((set) => {
+        const marks = METRICS.map((metric) => {
+          const duel = condition.duels.find((d) => d[0] === task && d[1] === set && d[2] === metric && d[3] === "passes");
+          if (!duel) return make("span", { className: "mark", title: `${metric}: not compared` }, "·");
+          const [, , , , outcome, ours, rival, mean, low, high] = duel;
+          const interval = low === null ? "" : ` (${brief(low)} to ${brief(high)})`;
+          return make("span", { className: `mark ${outcome}`,
+            title: `${metrics(task)[metric]}: ${about.methods[ours].label} ${outcome}; worse than ${about.methods[rival].label} by ${brief(mean)}${interval}` }, MARKS[outcome]);
+        });
+        return make("td", { className: counted[set] ? "" : "uncounted" }, ...marks);
+      });
+      return make("tr", {}, make("th", { scope: "row" }, condition.title), ...cells,
+        make("td", {}, condition.tallies[`${task}/passes`].join(" / ")));
+    });
+    if (!rows.length) continue;
+    const table = make("table", {}, make("caption", {}, about.title), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+    find("strips").append(make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: about.title }, table));
+  }
+  find("strip-note").textContent = `Three marks a set: objective, test loss, ${Object.values(data.tasks)[0].score}, at equal passes. ` +
+    `▲ SPDPEG's mean is better than every rival's; ▼ an interval says that it is worse than one of them; ● neither. ` +
+    `Pale: x = 0 is less than ${100 * data.flat} % above the optimum; shown, not counted.`;
+}
+
+function ranks() {
+  find("ranks").hidden = data.rankings.length === 0;
+  const head = ["task", "parameters", "metric", "compared at", "average ranks", "p", "critical difference", "sets"].map((text) => make("th", { scope: "col" }, text));
+  const rows = data.rankings.map((r) => {
+    const label = (name) => data.tasks[r.task].methods[name].label;
+    const list = Object.entries(r.average).map(([name, rank]) => `${label(name)} ${rank.toFixed(1)}`).join(", ");
+    const absent = r.absent.length ? ` (not there on every set: ${r.absent.map(label).join(", ")})` : "";
+    const cells = [r.task, r.group, metrics(r.task)[r.metric], `equal ${r.axis}`, list + absent, r.p < 0.001 ? "< 0.001" : r.p.toFixed(3), r.critical.toFixed(1), r.sets];
+    return make("tr", {}, ...cells.map((text) => make("td", {}, String(text))));
+  });
+  find("rank-table").replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+}
+
+function cells() {
+  const head = ["task", "set", "P(0)", "P*", "P(0) above P*", "optimum's score", "majority vote", "8 ρ|F|²", "√(8L̂² + ρ|F|²)", "printed L̃ set by", "passes", "time"].map((text) => make("th", { scope: "col" }, text));
+  const rows = data.cells.map((c) => {
+    const binding = c.coupling > c.curvature ? "ρ = 1" : "L̂";
+    const values = [c.task, c.counted ? c.set : `${c.set} (not counted)`, short(c.start), short(c.objective), `${(100 * c.drop).toFixed(1)} %`, short(c.score), short(c.majority),
+      brief(c.coupling), brief(c.curvature), binding, short(c.passes), duration(c.seconds)];
+    return make("tr", {}, ...values.map((text) => make("td", {}, text)));
+  });
+  find("cells").replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+  const bound = data.cells.filter((c) => c.coupling > c.curvature).length;
+  find("cells-note").textContent = `The printed steps are short because of L̃, the larger of two terms: with ρ = 1, which the authors' script sets and the paper does not print, ` +
+    `8 ρ|F|² is the larger one in ${bound} of ${data.cells.length} cells, the curvature of the worst row in ${data.cells.length - bound}.`;
+}
+
+function legend() {
+  const seen = new Set();
+  for (const task of Object.values(data.tasks)) {
+    for (const { label, runs } of Object.values(task.methods)) {
+      if (!seen.has(label)) find("legend").append(make("dt", {}, label), make("dd", {}, runs));
+      seen.add(label);
+    }
+  }
 }
 
 function render() {
@@ -158,9 +232,9 @@ function render() {
 function claims() {
   find("verdict").hidden = data.claims.length === 0;
   for (const claim of data.claims) {
-    find("claims").append(make("article", { className: `claim ${claim.outcome}` },
+    find("claims").append(make("article", { className: `claim ${claim.outcome.replace(" ", "-")}` },
       make("div", { className: "head" }, make("span", { className: "outcome" }, claim.outcome), make("span", {}, data.tasks[claim.task].title)),
-      make("blockquote", {}, `“${claim.sentence}”`), make("p", { className: "evidence" }, `${claim.method}: ${claim.evidence}.`),
+      make("blockquote", {}, `“${claim.sentence}”`), make("p", { className: "evidence" }, `${claim.condition}: ${claim.evidence}.`),
       make("p", {}, claim.reading)));
   }
 }
@@ -169,7 +243,7 @@ function background() {
   const { study, machine, versions, finished } = data.settings;
   const count = new Set(Object.values(data.tasks).flatMap((task) => Object.keys(task.methods))).size;
   find("summary").textContent = `${count} methods on ${Object.keys(data.sets).join(", ")}; ${study.rounds} of ${study.folds} folds, ` +
-    `spdpeg ${versions.spdpeg}, ${machine.processor}, ${finished.slice(0, 10)}.`;
+    `${study.seeds} ${study.seeds === 1 ? "seed" : "seeds"}, spdpeg ${versions.spdpeg}, ${machine.processor}, ${finished.slice(0, 10)}.`;
   for (const task of Object.values(data.tasks)) find("descriptions").append(make("dt", {}, task.title), make("dd", {}, task.formula));
   for (const [name, text] of Object.entries(data.sets)) find("descriptions").append(make("dt", {}, name), make("dd", {}, text));
   for (const s of data.skipped) find("skipped").append(make("p", { className: "note" }, `${s.method} on ${s.set}, ${s.task}: left out. ${s.why}`));
@@ -181,13 +255,28 @@ function background() {
 for (const [key, value] of new URLSearchParams(location.hash.slice(1))) if (key in state) state[key] = value;
 if (!(state.task in data.tasks)) state.task = Object.keys(data.tasks)[0];
 if (!(state.metric in metrics(state.task))) state.metric = "objective";
-if (!(state.axis in AXES)) state.axis = "seconds";
+// Where a run takes milliseconds, seconds measure the machine.
+if (!(state.axis in AXES)) state.axis = Math.min(...data.cells.map((c) => c.seconds)) < MILLISECONDS ? "passes" : "seconds";
 if (!(state.stage in STAGES)) state.stage = "end";
 find("set").addEventListener("change", (event) => choose("set", event.target.value));
 find("range").addEventListener("change", draw);
 find("all").addEventListener("click", () => { hidden.clear(); render(); });
+function only(settings) {
+  Object.entries(methods()).forEach(([name, m]) => hidden[settings.includes(m.setting) ? "delete" : "add"](name));
+  render();
+}
+find("tuned").addEventListener("click", () => only(["tuned", "one-tuned"]));
+find("authors").addEventListener("click", () => only(["authors"]));
 find("none").addEventListener("click", () => { Object.keys(methods()).forEach((name) => hidden.add(name)); render(); });
 for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", draw);
+for (const task of Object.values(data.tasks)) {
+  // The authors' rivals would double the lines; a button shows them.
+  Object.entries(task.methods).forEach(([name, m]) => { if (m.setting === "authors" && !name.startsWith("spdpeg")) hidden.add(name); });
+}
+strip();
 claims();
+ranks();
+cells();
+legend();
 background();
 render();

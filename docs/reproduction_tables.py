@@ -1,0 +1,111 @@
+"""Writes the results in reproduce.md from the files in docs/reproduction: python docs/reproduction_tables.py."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spdpeg.reproduce import claims, conclusion, values, verdict
+from spdpeg.reproduce.methods import METHODS
+
+PAGE = Path(__file__).with_name("reproduce.md")
+RUN = Path(__file__).with_name("reproduction")
+
+
+def page(text: str) -> str:
+    """The page with its results made anew."""
+    settings = json.loads((RUN / "settings.json").read_text(encoding="utf-8"))
+    table = values.read(RUN / "values.csv", RUN / "optima.csv", METHODS)
+    duels = claims.duels(table)
+    parts: dict[str, Callable[[], str]] = {
+        "conclusion": lambda: "\n\n".join(conclusion.conclude(table, duels)),
+        "run": lambda: _run(settings, table),
+        "conditions": lambda: _conditions(table, duels),
+        "sentences": lambda: _sentences(table, duels),
+        "ranks": lambda: _ranks(table),
+        "cells": lambda: _cells(table),
+    }
+    for name, make in parts.items():
+        start, end = f"<!-- {name} -->\n", "<!-- end -->"
+        if text.count(start) != 1:
+            raise ValueError(f"The page needs exactly one place for {name!r}.")
+        before, after = text.split(start)
+        text = f"{before}{start}{make()}\n{end}{after.partition(end)[2]}"
+    return text
+
+
+def _rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+def _run(settings: dict[str, Any], table: values.Table) -> str:
+    study, machine = settings["study"], settings["machine"]
+    sets = ", ".join(dict.fromkeys(data for _, data in table.cells))
+    return (
+        f"Sets: {sets}. {study['rounds']} folds with {study['seeds']} seeds, {study['passes']:g} passes, at most "
+        f"{study['most seconds of a curve']:g} seconds a curve; spdpeg {settings['versions']['spdpeg']}, "
+        f"{machine['processor']}, finished {settings['finished'][:10]} at a load of {machine['load at the end'][0]:.1f} "
+        f"on {machine['cores']} cores: where the load exceeds the cores, trust passes and not seconds."
+    )
+
+
+def _conditions(table: values.Table, duels: list[claims.Duel]) -> str:
+    rows = []
+    for number, condition in enumerate(claims.CONDITIONS):
+        tallies = [claims.tally(duels, number, task, axis) for task in METHODS for axis in values.AXES]
+        rows.append([condition.title, *(" / ".join(map(str, tally)) for tally in tallies)])
+    header = ["SPDPEG; rivals", *(f"{task.upper()}, equal {axis}" for task in METHODS for axis in values.AXES)]
+    return _rows(header, rows)
+
+
+def _sentences(table: values.Table, duels: list[claims.Duel]) -> str:
+    rows = [
+        [claim.task.upper(), f'"{claim.sentence}"', claim.condition, claim.outcome, claim.evidence]
+        for claim in claims.judge(table, duels)
+    ]
+    return _rows(["task", "sentence", "condition", "verdict", "comparisons"], rows)
+
+
+def _ranks(table: values.Table) -> str:
+    rows = []
+    for ranking in verdict.rankings(table):
+        if ranking.metric == "objective":
+            labels = METHODS[ranking.task]
+            order = sorted(ranking.ranks.average.items(), key=lambda item: item[1])
+            names = ", ".join(f"{labels[name].label} {rank:.1f}" for name, rank in order)
+            made = ranking.ranks
+            rows.append(
+                [ranking.task.upper(), ranking.group, ranking.axis, names, f"{made.p:.2g}", f"{made.critical:.1f}"]
+            )
+    return _rows(["task", "parameters", "equal", "average ranks in the objective", "p", "critical difference"], rows)
+
+
+def _cells(table: values.Table) -> str:
+    rows = []
+    for task, data in table.cells:
+        mean = {name: float(np.mean([getattr(o, name) for o in table.optimum(task, data)])) for name in _OF_CELL}
+        binding = "rho = 1" if mean["coupling"] > mean["curvature"] else "L-hat"
+        counted = "yes" if table.counted(task, data) else "no"
+        numbers = [f"{mean[name]:.4g}" for name in _OF_CELL]
+        rows.append([task.upper(), data, *numbers, f"{100 * table.drop(task, data):.1f} %", counted, binding])
+    header = [
+        "task",
+        "set",
+        "P(0)",
+        "P*",
+        "optimum's accuracy",
+        "majority vote",
+        "8 rho |F|²",
+        "sqrt(8 L-hat² + rho |F|²)",
+    ]
+    return _rows([*header, "P(0) above P*", "counted", "printed steps set by"], rows)
+
+
+_OF_CELL = ("start", "objective", "score", "majority", "coupling", "curvature")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
