@@ -43,11 +43,12 @@ def _rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 def _run(settings: dict[str, Any], table: values.Table) -> str:
     study, machine = settings["study"], settings["machine"]
+    load = machine["load at the end"][0]
     sets = ", ".join(dict.fromkeys(data for _, data in table.cells))
     return (
         f"Sets: {sets}. {study['rounds']} folds with {study['seeds']} seeds, {study['passes']:g} passes, at most "
         f"{study['most seconds of a curve']:g} seconds a curve; spdpeg {settings['versions']['spdpeg']}, "
-        f"{machine['processor']}, finished {settings['finished'][:10]} at a load of {machine['load at the end'][0]:.1f} "
+        f"{machine['processor']}, finished {settings['finished'][:10]} at a load of {load:.1f} "
         f"on {machine['cores']} cores: where the load exceeds the cores, trust passes and not seconds."
     )
 
