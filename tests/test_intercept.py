@@ -70,6 +70,8 @@ class TestEqualsAColumnOfOnes:
         instance = graph_instance(penalties.L1(0.01))
         if solver in ("lp", "interior-point"):
             instance = instance.with_(loss=losses.Hinge())
+        if solver == "one-read":
+            instance = instance.with_(loss=losses.Squared())
         column = np.hstack([instance.X, np.ones((N, 1))])
         weight = penalties.L1(np.append(np.full(D, 0.01), 0.0))
         layout: Any = sp.csr_array if sparse else np.asarray

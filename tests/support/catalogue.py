@@ -213,4 +213,6 @@ def instance_for(solver: str, weighted: bool = False) -> Instance:
     """A small problem that the solver takes."""
     if solver in ("lp", "interior-point"):
         return instance(r1="L1", weighted=weighted).with_(loss=losses.Hinge())
+    if solver == "one-read":
+        return instance("Squared", "L1", weighted=weighted)
     return instance(r1="L2Squared", weighted=weighted)

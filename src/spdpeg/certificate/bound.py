@@ -69,7 +69,8 @@ def certify(
     """Certificate at (x, dual); `best` is a lower bound known before. Costs one read of the data unless `seen` at x.
 
     `slopes` of the rows, from the solver, are tried before those at x; for a loss with kinks they take their place.
-    `slopes_gradient` is A^T W of them over N, if known. The bound may lose a tenth of `tol` if that saves time.
+    `slopes_gradient` is A^T W of them over N, if known. The bound may lose a tenth of `tol` if that saves time. Where
+    `seen` has no margins, `best` has to do.
     """
     y = project_dual(problem, -dual)
     seen = look(problem, x) if seen is None else seen
@@ -82,13 +83,13 @@ def certify(
             if tol is not None and primal - lower > tol * abs(primal) and _one_norm(problem) is None:
                 lower = max(lower, _restored_bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
         enough = tol is not None and primal - lower <= 0.5 * tol * abs(primal)
-        if not enough and (smooth or slopes is None):
+        if not enough and seen.margins is not None and (smooth or slopes is None):
             accuracy = _EXACT if tol is None else _LEVEL * math.sqrt(tol)
             lower = max(lower, bound(problem, at_point(problem, seen, accuracy), y.copy(), x))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         pass
     certificate = Certificate(primal, lower, math.nan)
-    if math.isfinite(certificate.rel_gap) or certificate.gap == 0.0:
+    if math.isfinite(certificate.rel_gap) or certificate.gap == 0.0 or seen.margins is None:
         return certificate
     return Certificate(primal, lower, residual(problem, x, y, seen))
 

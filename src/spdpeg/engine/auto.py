@@ -13,10 +13,12 @@ import numpy as np
 from ..data import Stream, Tables
 from ..errors import UnsupportedError
 from ..exact.interior_point import InteriorPoint
+from ..exact.one_read import OneRead, is_chain
 from ..exact.penalties import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
 from ..exact.prox_newton import MOST_COORDINATES, ProxNewton
 from ..exact.working_set import WorkingSet
+from ..losses import Squared
 from ..newton.model import is_sparse
 from ..newton.sampled_newton import MOST_FEATURES, ROWS_PER_FEATURE, SampledNewton, fits, is_tall
 from ..problem import Problem
@@ -47,6 +49,8 @@ _MOST_FORM = 2_000_000
 """Coordinates up to which the penalties are written out."""
 _MOST_ROWS = 200_000
 """Entries of F, other than along a chain, up to which a proximal step of it is solved by interior points."""
+_MOST_SIGNAL = 5_000_000
+"""Entries of all penalties, up to which that is done for a signal as a whole."""
 _INNER_STEPS = 300.0
 """Steps of ADMM that solve a quadratic model, about."""
 _DENSE = 0.2
@@ -69,17 +73,18 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
         return [_chosen(SPDPEG(), "a stream shows each row once")]
     exact = _exact(problem)
     if isinstance(problem.source, Tables):
-        if exact is None or not exact[0].on_sums:
+        if not exact or not exact[0][0].on_sums:
             raise UnsupportedError(
                 f"{problem.source.name} is read block by block, and no method that reads all rows at a time takes this "
                 f'problem with {problem.n_coordinates} coordinates. Stream it with "spdpeg", or load it into memory.'
             )
-        return [_chosen(*exact)]
-    if exact is not None:
-        method, why = exact
+        *first, (last, why) = exact
+        return [*(_chosen(method, reason, Ended(method, tol)) for method, reason in first), _chosen(last, why)]
+    if exact:
+        last = exact[-1][0]
         return [
-            _chosen(method, why, Ended(method, tol)),
-            _chosen(_first_order(problem), f"{method.about.name} ended before the tolerance was met"),
+            *(_chosen(method, why, Ended(method, tol)) for method, why in exact),
+            _chosen(_first_order(problem), f"{last.about.name} ended before the tolerance was met"),
         ]
     if not math.isfinite(problem.loss.curvature):
         return [_chosen(SPDHGCERS(), f"the loss {_NO_BOUND[problem.loss.smooth]} and this method needs no gradient")]
@@ -93,27 +98,43 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
     ]
 
 
-def _exact(problem: Problem) -> tuple[Periodic, str] | None:
-    """The exact method for a problem, and why it is chosen; None if there is none or it would cost too much."""
+def _exact(problem: Problem) -> list[tuple[Periodic, str]]:
+    """The exact methods for a problem, best first, and why they are chosen; none if they would cost too much."""
+    if isinstance(problem.loss, Squared) and problem.is_signal and is_chain(problem):
+        return [(OneRead(), "X is a multiple of the identity and the penalties have an exact prox along the chain")]
     form = PenaltyForm.of(problem) if problem.n_coordinates <= _MOST_FORM else None
     if form is None:
         if problem.loss.smooth and SplitForm.of(problem) is not None:
-            return ProxNewton(), "the coordinates are so few that the quadratic model can be solved to all digits"
-        return None
+            return [(ProxNewton(), "the coordinates are so few that the quadratic model can be solved to all digits")]
+        return []
+    among_rows = _exact_on_rows(problem, form)
+    if isinstance(problem.loss, Squared):
+        small = bool(among_rows) and isinstance(among_rows[0][0], ProxNewton)
+        again = [(method, "one-read ended before the tolerance was met") for method, _ in among_rows]
+        if problem.is_signal and form.form.K.nnz <= _MOST_SIGNAL:
+            return [(OneRead(), "X is diagonal, so that the whole problem is one sparse conic program"), *again]
+        slow = problem.on_disk and problem.n_rows >= form.form.width  # there reads count, not flops
+        if small or ((problem.knows_moments or slow) and form.form.width <= MOST_COORDINATES):
+            return [(OneRead(), "the second moments of the rows are all that the squared loss depends on"), *again]
+    return among_rows
+
+
+def _exact_on_rows(problem: Problem, form: PenaltyForm) -> list[tuple[Periodic, str]]:
+    """Those that come back to the rows step by step."""
     n, width = problem.n_rows, form.form.width
     small = width <= _SMALL_MATRIX or (width <= _LARGE_MATRIX and n >= _TALL * width)
     if not problem.loss.smooth:
         if problem.loss.lines(problem.labels) is not None and width <= _LARGE_MATRIX:
-            return InteriorPoint(), "the loss is made of lines, so that the whole problem is one small conic program"
-        return None
+            return [(InteriorPoint(), "the loss is made of lines, and the whole problem is one small conic program")]
+        return []
     lines = form.lines
     if small or (lines is None and width <= _LARGE_MATRIX):
-        return ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly"
+        return [(ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly")]
     if lines is not None and _may_be_few(problem, lines):
-        return WorkingSet(), "of many coordinates the penalties leave few that differ"
+        return [(WorkingSet(), "of many coordinates the penalties leave few that differ")]
     if not math.isfinite(problem.loss.curvature) and width <= MOST_COORDINATES:
-        return ProxNewton(), "the curvature of the loss has no bound that steps could be taken from"
-    return None
+        return [(ProxNewton(), "the curvature of the loss has no bound that steps could be taken from")]
+    return []
 
 
 def _may_be_few(problem: Problem, lines: Lines) -> bool:
@@ -169,7 +190,7 @@ def newton_first(problem: Problem) -> bool:
 
 def continues(problem: Problem) -> bool:
     """Whether runs from one penalty weight to the next should be Newton's, on a d x d matrix (`Continuation`)."""
-    sampled = _exact(problem) is None and is_tall(problem)
+    sampled = not _exact(problem) and is_tall(problem)
     return sampled and math.isfinite(problem.loss.curvature) and newton_first(problem)
 
 

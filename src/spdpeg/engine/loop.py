@@ -144,7 +144,8 @@ def run(
     ended = isinstance(problem.source, Stream) and status is course.feed.ended
     shown = _with_rest(problem, terms, state, course) if ended else state
     if recorder.iterations[-1] != shown.iterations or ended:
-        recorder.forget()
+        if ended:
+            recorder.forget()
         recorder.record(shown, callback)
     if status is not Status.MAX_PASSES or ended:
         state.allowance = float(state.rows)

@@ -181,7 +181,7 @@ class Recorder:
     def _certified(self, state: State, evaluation: Evaluation | None) -> Certificate:
         """Certificate at this point, with the best lower bound of the run; made once for each step."""
         if self.certificate is None or self._certified_at != state.iterations:
-            best = -math.inf if self.certificate is None else self.certificate.dual
+            best = max(-math.inf if self.certificate is None else self.certificate.dual, self._course.lower_bound())
             x, _, _, dual, slopes, gradient = self._solution(state)
             certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol, gradient)
             self.certificate = certificate.judged(self._tol or 0.0, self._problem.loss_size)

@@ -4,6 +4,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..exact.interior_point import InteriorPoint
+from ..exact.one_read import OneRead
 from ..exact.prox_newton import ProxNewton
 from ..exact.working_set import WorkingSet
 from ..newton.sampled_newton import SampledNewton
@@ -52,6 +53,7 @@ _SOLVERS: tuple[type[Solver], ...] = (
     CondatVu,
     PD3O,
     ADMMNewton,
+    OneRead,
     ProxNewton,
     SampledNewton,
     WorkingSet,

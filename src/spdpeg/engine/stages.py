@@ -112,6 +112,10 @@ class Course:
         """What the method knows of the loss at its solution."""
         return self.method.evaluation(self._state) if isinstance(self.method, Watcher) else None
 
+    def lower_bound(self) -> float:
+        """What the method has proved itself."""
+        return self.method.lower_bound(self._state) if isinstance(self.method, Watcher) else -math.inf
+
     def may_be_optimal(self, tol: float | None) -> bool:
         """Whether a certificate may prove the tolerance, as far as the method can tell; True if there is none."""
         return tol is None or not isinstance(self.method, Watcher) or self.method.may_be_optimal(self._state, tol)

@@ -2,6 +2,7 @@
 
 | file | what |
 |---|---|
+| one_read, bounds | the squared loss, from second moments alone, and the lower bound that comes with it |
 | prox_newton, newton | Newton's steps on the model of all coordinates |
 | working_set, identify, pieces | the same among few pieces of many coordinates |
 | interior_point | losses made of lines, in one go |
@@ -10,7 +11,8 @@
 """
 
 from .interior_point import InteriorPoint
+from .one_read import OneRead
 from .prox_newton import ProxNewton
 from .working_set import WorkingSet
 
-__all__ = ["InteriorPoint", "ProxNewton", "WorkingSet"]
+__all__ = ["InteriorPoint", "OneRead", "ProxNewton", "WorkingSet"]

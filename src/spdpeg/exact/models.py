@@ -57,9 +57,9 @@ class ConicModels:
             quick = replace(model, H=sp.csr_array(H))
         solution = minimize(quick)
         face = to_face(quick, solution)
-        refined = _refined(model, solution)
+        exact = refined(model, solution)
         point = (solution.w if face is None else face)[: x.size].copy()
-        return Minimum(point, refined.w, refined.y, solution.status)
+        return Minimum(point, exact.w, exact.y, solution.status)
 
 
 class SplitModels:
@@ -87,7 +87,7 @@ class SplitModels:
         return Minimum(point, found.x, found.y, "optimal" if found.found else "inaccurate")
 
 
-def _refined(model: Model, solution: ModelSolution) -> ModelSolution:
+def refined(model: Model, solution: ModelSolution) -> ModelSolution:
     """The dual point without noise: multipliers that are 0 up to rounding are 0, and w takes up what that leaves."""
     form, lines = model.form, model.form.n_lines
     ends = np.where(np.isfinite(form.up), form.up, 0.0) + np.where(np.isfinite(form.down), form.down, 0.0)

@@ -24,8 +24,10 @@ from ..parameters import as_number, numbers, require_parts, shown
 from ..penalties import Penalty, SeparableSum, constrain
 from ..sums import LocalSums, RowStatistics, Sums
 from ..sums.portions import Read
+from ..sums.statistics import Moments, Quadratic
 from .checks import checked_bias, checked_loss, checked_penalty
 from .labels import as_labels, as_numbers, as_signs, classes_of_stream, moved, two_classes
+from .moments import KeptMoments
 from .statistics import gram_norm, rough_gram_norm
 from .weights import checked_weights, normalized
 
@@ -115,6 +117,7 @@ class Problem:
             self._choose_bias()
         if self._block is not None:
             self.check_block(self._block)
+        self._moments = KeptMoments()
 
     def with_penalties(self, r1: Penalty | None = None, r2: Penalty | None = None, F: Any = None) -> "Problem":
         """The same data, loss, domain and intercept under other penalties; the data are shared and not read again.
@@ -276,6 +279,29 @@ class Problem:
             return None
         lift = sp.csc_array((np.ones(free.size), (free, np.arange(free.size))), shape=(self.n_coordinates, free.size))
         return sp.csc_array(lift @ basis)
+
+    @property
+    def is_signal(self) -> bool:
+        """The loss is squared and no row of X has more than one entry: X is the identity, or diagonal."""
+        return self.n_samples is not None and self._moments.is_signal(self._block, self.loss)
+
+    @property
+    def quadratic(self) -> Quadratic:
+        """The mean squared loss from its second moments: one read, kept for all problems `with_penalties`."""
+        return self._moments.loss(self.sums, self._block, self.loss, self.bias)
+
+    @property
+    def knows_moments(self) -> bool:
+        """Whether `quadratic` reads nothing."""
+        return self._moments.known
+
+    def adopt_moments(self, moments: Moments) -> None:
+        """Take second moments that are known to be those of the rows, as those of a fold follow from the others."""
+        self._moments.adopt(moments, self.bias)
+
+    def uncounted_rows(self) -> int:
+        """Rows that were read for `quadratic` since it was last asked here; a run counts them as its own."""
+        return self._moments.settle()
 
     @property
     def norm_F(self) -> float:

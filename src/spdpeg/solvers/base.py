@@ -182,6 +182,10 @@ class Watcher(Solver):
         """What the method knows of the loss at its solution, which makes a certificate free of reads."""
         return None
 
+    def lower_bound(self, state: State) -> float:
+        """A lower bound on the optimum that the method has proved itself."""
+        return -math.inf
+
     def may_be_optimal(self, state: State, tol: float) -> bool:
         """Whether the point may meet a tolerance, as far as the method can tell without a certificate."""
         return True

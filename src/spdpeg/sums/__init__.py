@@ -10,6 +10,7 @@ belongs to single rows (margins, slopes, bends) stays with the rows.
 | part | the sums over one block |
 | portions | rows cut into blocks |
 | threads | blocks worked on by several threads, with the same bits for any number of them |
+| statistics | second moments, which are all that the squared loss depends on |
 """
 
 from .base import Evaluation, RowStatistics, Sums, Sweep, Token

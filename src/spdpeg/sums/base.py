@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..data import Block
+from .statistics import Moments
 
 Token = Any
 """Numbers that stay with the rows."""
@@ -55,6 +56,7 @@ class Evaluation(NamedTuple):
 
     loss: float
     margins: Token
+    """None where no row was read."""
     gradient: np.ndarray
     rising: np.ndarray | None
     """The gradient's part from rows with positive slopes; None where nobody has asked for it."""
@@ -148,6 +150,9 @@ class Sums(Protocol):
 
     def statistics(self) -> RowStatistics:
         """Sizes of the rows; those with NaN or infinite entries are refused. One read."""
+
+    def moments(self) -> Moments:
+        """Second moments of rows and labels, all that the squared loss depends on. One read."""
 
     def column_squares(self) -> np.ndarray:
         """Means of w a_ij^2. One read."""

@@ -27,12 +27,16 @@ from ..losses import Loss
 from . import part, threads
 from .base import Evaluation, RowStatistics, Sweep
 from .portions import InMemory, Portions, cut
+from .statistics import Moments, near_means
 
 _SCATTERED = 0.5
 """Time of half an outer product of a sparse row with itself, per entry, relative to"""
 
 _DENSE_FLOPS = 15.0
 """as many flops of a dense product."""
+
+_SEEN = 256
+"""Rows whose means are near those of all."""
 
 _NOTHING = np.zeros(0)
 
@@ -192,6 +196,13 @@ class LocalSums:
                 _refuse(some.start + bad if bad >= 0 else -1)
             largest, total, noise = max(largest, float(sums[0])), total + float(sums[1]), noise + float(sums[2])
         return RowStatistics(largest, total / self.n_rows, noise / self.n_rows)
+
+    def moments(self) -> Moments:
+        """Second moments of rows and labels, all that the squared loss depends on. One read."""
+        columns = np.zeros(self._portions.width) if self.is_sparse else near_means(self.sample(_SEEN))[:-1]
+        place = np.append(columns, self._labels.mean())
+        first, *others = self._each(lambda block, some: Moments.of(block, place))
+        return sum(others, start=first)
 
     def column_squares(self) -> np.ndarray:
         """Means of w a_ij^2. One read."""

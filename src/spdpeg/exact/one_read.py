@@ -1,0 +1,162 @@
+"""The squared loss, of which one read tells everything.
+
+Second moments of the rows (`sums.statistics`) are all that the loss depends on. With them the whole problem is one
+quadratic model, minimised by interior points, or by the exact prox of a chain where X is a multiple of the identity.
+Every further problem on the same rows (other weights, other penalties) reads nothing at all.
+"""
+
+import math
+
+import numpy as np
+
+from ..certificate import Evaluation
+from ..data import Block
+from ..errors import UnsupportedError
+from ..kernels.terms import Terms
+from ..losses import Squared
+from ..penalties import FusedL1
+from ..problem import Problem
+from ..result import Status
+from ..solvers.base import About, Periodic, Solution, Watcher
+from ..state import State
+from ..sums.statistics import DiagonalMoments, Quadratic
+from .bounds import chain_bound, lower_bound
+from .crossover import to_face
+from .models import refined
+from .penalties import PenaltyForm
+from .prox_newton import MOST_COORDINATES
+from .quadratic import Model, minimize
+
+_SURE = 1e-8
+"""Relative error of the loss, and gap unless a larger one is asked for, up to which no row is read again."""
+
+
+class OneRead(Periodic, Watcher):
+    """x <- the solution: the second moments of all rows and labels, and a quadratic model that is exact.
+
+    A lower bound comes with it, rounding errors of the moments included. Where these are too large, as for labels that
+    are fitted to eight digits, a second read makes the certificate.
+    """
+
+    about = About(
+        name="one-read",
+        summary="squared loss from its second moments, solved exactly without further reads; deterministic",
+        update="x+ = argmin of v' M v / 2 + r1(x) + r2(F x), v = (x, -1), M the second moments",
+        cost="1 pass with outer products of rows, for all problems on the same rows; some 15 factorisations",
+        memory="d + l; d^2 for the moments and 2 d^2 more for the step; 20 d if X is diagonal",
+        rate="ends after one step",
+        needs="squared loss; r1 and r2 with a conic form; finite sum; d at most 3000, or X diagonal",
+        assumptions="a point strictly inside all constraints",
+        example="loss=losses.Squared(), r1=penalties.L1(1e-3)",
+        deterministic=True,
+        finite_sum=True,
+        converges=True,
+    )
+
+    on_sums = True
+
+    def check(self, problem: Problem) -> None:
+        if not isinstance(problem.loss, Squared):
+            raise UnsupportedError(
+                f'one-read takes the squared loss alone; here {problem.loss!r}. Use "prox-newton" or "working-set".'
+            )
+        if is_chain(problem):
+            return
+        form = PenaltyForm.of(problem)
+        if form is None:
+            raise UnsupportedError(
+                f"one-read takes penalties made of broken lines, squares and Euclidean norms; here "
+                f'r1={problem.r1!r}, r2={problem.r2!r}. Use "vr-spdpeg".'
+            )
+        if form.form.width > MOST_COORDINATES and not problem.is_signal:
+            raise UnsupportedError(
+                f"one-read factorises a matrix of order {form.form.width}; it takes up to {MOST_COORDINATES}. "
+                'Use "working-set" or "vr-spdpeg".'
+            )
+
+    def steps_ahead(self, state: State) -> float:
+        return 1.0
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "gradient": np.zeros(x0.size)}
+        numbers = {"loss": math.nan, "lower": -math.inf, "exhausted": 0.0, "infeasible": 0.0}
+        if problem.knows_moments and np.any(x0):
+            numbers["loss"] = problem.quadratic.value(x0)
+        return numbers, vectors
+
+    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+        loss, numbers = problem.quadratic, state.numbers
+        numbers["exhausted"] = 1.0
+        if is_chain(problem):
+            self._along_chain(problem, loss, state)
+        else:
+            self._among_all(problem, loss, state)
+        x, value = state.vectors["x"], numbers["loss"] + problem.penalty_value(state.vectors["x"])
+        enough = max(_SURE, 0.5 * (state.loop.planned_for or 0.0)) * abs(value)
+        if not (value - numbers["lower"] <= enough and loss.error(x) <= _SURE * abs(value)):
+            numbers["loss"], numbers["lower"] = math.nan, -math.inf
+        return problem.uncounted_rows()
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        x = v["x"].copy()
+        return Solution(x, x.copy(), problem.F.forward(x), -v["y"])
+
+    def evaluation(self, state: State) -> Evaluation | None:
+        if math.isnan(state.numbers["loss"]):
+            return None
+        return Evaluation(state.numbers["loss"], None, state.vectors["gradient"], None)
+
+    def lower_bound(self, state: State) -> float:
+        return state.numbers["lower"]
+
+    def may_be_optimal(self, state: State, tol: float) -> bool:
+        return state.numbers["exhausted"] > 0.0
+
+    def ended(self, state: State) -> Status | None:
+        if state.numbers["infeasible"] > 0.0:
+            return Status.INFEASIBLE
+        return Status.EXHAUSTED if state.numbers["exhausted"] > 0.0 else None
+
+    def _along_chain(self, problem: Problem, loss: Quadratic, state: State) -> None:
+        """X is a multiple of the identity: the prox of total variation, then the threshold; y is the flow it takes."""
+        assert isinstance(loss, DiagonalMoments)
+        assert loss.level is not None
+        assert problem.fused is not None
+        step, limits = 1.0 / loss.level, np.asarray(problem.fused.l2)
+        flat = FusedL1(0.0, limits).prox(loss.target, step)
+        x = flat - np.clip(flat, -step * problem.fused.l1, step * problem.fused.l1)
+        y = np.clip(loss.level * np.cumsum(flat - loss.target)[:-1], -limits, limits)
+        pull = -loss.gradient(x)
+        held = pull - problem.F.adjoint(y)
+        np.clip(held, -problem.fused.l1, problem.fused.l1, out=held)
+        self._take(loss, state, x, y, chain_bound(loss, problem.F.adjoint(y) + held))
+
+    def _among_all(self, problem: Problem, loss: Quadratic, state: State) -> None:
+        form = PenaltyForm.of(problem)
+        assert form is not None
+        model = Model(loss.H, loss.b, form.form)
+        solution = minimize(model)
+        if solution.status == "infeasible" or not np.all(np.isfinite(solution.w)):
+            state.numbers["infeasible"] = float(solution.status == "infeasible")
+            return
+        face = to_face(model, solution)
+        if isinstance(model.H, np.ndarray):
+            solution = refined(model, solution)
+        x = loss.decoded((solution.w if face is None else face)[: problem.n_coordinates])
+        value = loss.value(x) + problem.penalty_value(x)
+        lower = lower_bound(model, loss, solution.w, solution.y, value)
+        self._take(loss, state, x, form.multiplier(solution.w, solution.y), lower)
+
+    @staticmethod
+    def _take(loss: Quadratic, state: State, x: np.ndarray, y: np.ndarray, lower: float) -> None:
+        v, numbers = state.vectors, state.numbers
+        v["x"][:], v["y"][:], v["gradient"][:] = x, y, loss.gradient(x)
+        numbers["loss"], numbers["lower"] = loss.value(x), lower
+
+
+def is_chain(problem: Problem) -> bool:
+    """Whether the problem is the prox of a chain: X a multiple of the identity, l1 norms of x and its differences."""
+    return problem.is_signal and problem.fused is not None and problem.quadratic.level is not None
