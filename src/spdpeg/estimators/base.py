@@ -152,10 +152,17 @@ class Estimator(BaseEstimator):
         -------
         self
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Self:
         with fitting.intact(self), threads.using(threads.checked_jobs(self.n_jobs)):
-            plan = fitting.plan(self, X, y, sample_weight)
+            self._choose(X, y, sample_weight, offset)
+            plan = fitting.plan(self, X, y, sample_weight, offset)
             fitting.keep(self, plan, fitting.fit(plan))
         return self
+
+    def _choose(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
+        """Choose weights from the data, if a model does so."""
 
     # What a model contributes to the fit. fitting.flow.Model lists these methods in the order of their calls.
 

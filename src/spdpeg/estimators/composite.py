@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..operators import Identity
 from ..penalties import Penalty
 from .logistic import LogisticClassifier
-from .regression import Regressor
+from .regression import AnyRegressor
 
 
 @dataclass(eq=False, repr=False)
@@ -50,7 +50,7 @@ class Composite:
 
 
 @dataclass(eq=False, repr=False)
-class CompositeRegressor(Composite, Regressor):
+class CompositeRegressor(Composite, AnyRegressor):
     """Regression with any loss, two penalties and a linear map.
 
     Minimises, over x and the intercept c,

@@ -1,11 +1,11 @@
 """Models that choose their two weights by cross-validation."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring, log_loss, mean_squared_error
+from sklearn.metrics import check_scoring, log_loss
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -18,7 +18,7 @@ from ..parameters import one_of
 from ..penalties import Penalty
 from ..sums import threads
 from ..sums.threads import checked_jobs
-from . import fitting, sources
+from . import families, fitting, sources
 from .fused import FusedLasso, FusedLogisticRegression
 from .graph_guided import GraphGuidedLogisticRegression
 
@@ -44,7 +44,8 @@ class CrossValidated:
     cv : int, splitter, iterable of (train, test) indices or None, default=None
         None is five folds, stratified for a classifier.
     scoring : str, callable or None, default=None
-        As scikit-learn's; larger is better. None is minus the mean squared error or minus the logarithmic loss.
+        As scikit-learn's; larger is better. None is minus the mean squared error, the mean loss of another family, or
+        the logarithmic loss of a classifier.
     rule : {"best", "one-standard-error"}, default="best"
         The weights of the best mean score; or, among all whose mean score is within one standard error of that, the
         largest: those the fewest steps down both grids.
@@ -76,34 +77,19 @@ class CrossValidated:
 
     _model: ClassVar[Any]
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose the weights, then fit to all rows with them.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame or source of shape (n_samples, n_features)
-            Folds of a source on a disk stay there.
-        y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
-            Weight k equals k copies of a row in the same fold; scores count them too.
-
-        Returns
-        -------
-        self
-        """
+    def _choose(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
         one_of(f"rule of {type(self).__name__}", self.rule, RULES)
         source = sources.found(X)
         if source is not None:
             X, y = source, source.labels if y is None else np.asarray(y)
-        model = self._at(1.0, 1.0)
-        fitting.rows(model, X, y, sample_weight)  # so that the splitter meets no bad labels
-        grids = fitting.chosen(model, X, y, sample_weight, self.lam1, self.lam2, self.n_lam1, self.n_lam2, self.eps)
+        model, data = self._at(1.0, 1.0), (X, y, sample_weight, offset)
+        fitting.rows(model, *data)  # so that the splitter meets no bad labels
+        grids = fitting.chosen(model, data, self.lam1, self.lam2, self.n_lam1, self.n_lam2, self.eps)
         self.lam1_grid_, self.lam2_grid_ = grids["lam1"], grids["lam2"]
-        self.scores_ = self._scored(model, X, y, sample_weight)
+        self.scores_ = self._scored(model, *data)
         self.mean_scores_, self.std_scores_ = self.scores_.mean(axis=2), self.scores_.std(axis=2)
         i, j = self._choice()
         self.lam1_, self.lam2_ = float(self.lam1_grid_[i]), float(self.lam2_grid_[j])
-        return super().fit(X, y, sample_weight)  # type: ignore[misc]
 
     def plot_scores(self) -> Any:
         """Draw the mean scores over both weights, best and chosen marked. Needs matplotlib.
@@ -129,13 +115,17 @@ class CrossValidated:
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
         return fitting.penalties(self._at(self.lam1_, self.lam2_), n_features)
 
-    def _scored(self, model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
-        data = [X, *indexable(y, *([] if sample_weight is None else [sample_weight]))]
+    def _scored(self, model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> np.ndarray:
+        given = {"sample_weight": sample_weight, "offset": offset}
+        extras = {name: part for name, part in given.items() if part is not None}
+        data = [X, *indexable(y, *extras.values())]
         if not isinstance(X, Source):
             data = indexable(*data)
         try:
             splitter = check_cv(self.cv, y, classifier=is_classifier(model))
             scorer = _score if self.scoring is None else check_scoring(model, self.scoring)
+            if offset is not None and self.scoring is not None:
+                raise ValueError("scorers take no offset; leave scoring out")
             folds = [(_indices(train), _indices(test)) for train, test in splitter.split(np.zeros(_num_samples(X)), y)]
             if not folds:
                 raise ValueError("no folds")
@@ -149,11 +139,12 @@ class CrossValidated:
 
         def fold(rows: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
             train, test = rows
-            seen, (X_out, y_out, *weights) = _rows(train, data), _rows(test, data)
-            weighting = {"sample_weight": weights[0]} if weights else {}
+            (X_in, y_in, *known), (X_out, y_out, *held) = _rows(train, data), _rows(test, data)
+            seen = dict(zip(extras, known, strict=True))
+            unseen = dict(zip(extras, held, strict=True))
             scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size))
-            for place, fitted in fitting.walk(model, self.lam1_grid_, self.lam2_grid_, *seen):
-                scores[place] = scorer(fitted, X_out, y_out, **weighting)
+            for place, fitted in fitting.walk(model, self.lam1_grid_, self.lam2_grid_, X_in, y_in, **seen):
+                scores[place] = scorer(fitted, X_out, y_out, **unseen)
             return scores
 
         # Several folds share the processors already, and rounding must not depend on how many processors there are.
@@ -184,11 +175,11 @@ def _rows(rows: np.ndarray, data: list[Any]) -> list[Any]:
     return [take(part, rows) if isinstance(part, Source) else _safe_indexing(part, rows) for part in data]
 
 
-def _score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+def _score(model: Any, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
     """Minus what the model's loss says about rows held out."""
     if is_classifier(model):
         return -float(log_loss(y, model.predict_proba(X), sample_weight=sample_weight, labels=model.classes_))
-    return -float(mean_squared_error(y, model.predict(X), sample_weight=sample_weight))
+    return -families.missed(model, X, y, sample_weight, offset)
 
 
 @dataclass(eq=False, repr=False)

@@ -8,14 +8,14 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses
-from ..parameters import numbers
-from . import fitting, sources
+from ..parameters import numbers, vector
+from . import families, fitting, sources
 from .base import Estimator, takes_chunks
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Regressor(RegressorMixin, Estimator):
-    """Base of the regressors.
+class AnyRegressor(RegressorMixin, Estimator):
+    """Base of the regressors, whatever their loss.
 
     Attributes
     ----------
@@ -23,8 +23,29 @@ class Regressor(RegressorMixin, Estimator):
     intercept_ : float
     """
 
-    def _loss(self) -> losses.Loss:
-        return losses.Squared()
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> Self:
+        """Fit to all rows, up to `tol`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or source of shape (n_samples, n_features)
+            A source of `spdpeg.data`, such as those of `open_parquet` and `open_csr`, need not fit into memory; nor
+            need a polars LazyFrame.
+        y : array of shape (n_samples,)
+            May be left out for a source that brings its labels.
+        sample_weight : array of shape (n_samples,), optional
+            Weight k equals k copies of a row; weight 0 drops it.
+        offset : array of shape (n_samples,), optional
+            Added to <a_i, x> + c, as a column whose coefficient is 1 would be.
+        exposure : array of shape (n_samples,), optional
+            Times, areas or amounts behind the counts of rows: log(exposure) is added to the offset. For families with
+            the log link, "poisson" and "gamma".
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, families.joined(self._loss(), offset, exposure))
 
     @available_if(takes_chunks)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -47,28 +68,74 @@ class Regressor(RegressorMixin, Estimator):
         """
         with fitting.intact(self):
             for chunk in sources.chunks(X, y, sample_weight):
-                fitting.learn(self, self._data(*chunk, reset=not hasattr(self, "coef_")))
+                fitting.learn(self, self._data(*chunk, not hasattr(self, "coef_")))
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predicted numbers for the rows of X.
+    def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> np.ndarray:
+        """Predicted means of the rows of X; their quantiles, for that family.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        offset, exposure : arrays of shape (n_samples,), optional
+            As in `fit`. Without an exposure the mean is that of exposure 1, a rate.
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        return self._scores(X)
+        loss = self._loss()
+        return families.mean_of(loss, self._margins(X, families.joined(loss, offset, exposure)))
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
-        return self._data(X, y, sample_weight, reset=True)
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> float:
+        """How well the rows of X are predicted: R^2, or the part of the deviance explained for another family.
 
-    def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> fitting.Data:
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight, offset, exposure : arrays of shape (n_samples,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        float
+            1 at best; 0 for the best constant.
+        """
+        return families.explained(self._loss(), y, self.predict(X, offset, exposure), sample_weight)
+
+    def _margins(self, X: Any, offset: np.ndarray | None) -> np.ndarray:
+        """Scores with the offset."""
+        scores = self._scores(X)
+        return scores if offset is None else scores + vector("offset", offset, scores.size)
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> fitting.Data:
+        return self._data(X, y, sample_weight, True, offset)
+
+    def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool, offset: Any = None) -> fitting.Data:
         X, y, weights = self._checked(X, y, sample_weight, reset, y_numeric=True)
-        return fitting.Data(X, [numbers("y", y)], weights)
+        if offset is not None and sample_weight is not None and np.shape(offset) == np.shape(sample_weight):
+            offset = offset[np.asarray(sample_weight) > 0.0]
+        return fitting.Data(X, [numbers("y", y)], weights, offset)
 
     def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, float]:
         return coef[0], float(intercept[0])
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Regressor(AnyRegressor):
+    """Base of the regressors that are named after their penalty.
+
+    Parameters
+    ----------
+    family : {"gaussian", "poisson", "gamma", "huber", "quantile"} or Loss, default="gaussian"
+        What the numbers are like. "gaussian" is least squares, the loss above. "poisson" for counts and "gamma" for
+        positive numbers have means exp(<a_i, x> + c), which `predict` returns, and half the deviance for their loss.
+        "huber" forgives outliers, "quantile" fits the median. A loss of `spdpeg.losses` sets what these leave open, as
+        losses.Huber(2.0) or losses.Quantile(0.9) do.
+    """
+
+    family: Any = "gaussian"
+
+    def _loss(self) -> losses.Loss:
+        return families.loss_of(self, self.family)

@@ -210,6 +210,7 @@ def path(
     n_lam1: int = 20,
     n_lam2: int = 20,
     eps: float = EPS,
+    offset: Any = None,
 ) -> Path:
     """Fit at all pairs of weights on a grid, each fit beginning near its solution.
 
@@ -229,6 +230,8 @@ def path(
         Lengths of grids that are not given.
     eps : float, default=1e-3
         The smallest weight of such a grid over the largest.
+    offset : array of shape (n_samples,), optional
+        As in `fit` of a regressor; logarithms of exposures belong into it.
 
     Returns
     -------
@@ -251,10 +254,10 @@ def path(
     >>> found.nonzero[:, -1].tolist()
     [0, 11, 15, 16]
     """
-    weights = chosen(estimator, X, y, sample_weight, lam1, lam2, n_lam1, n_lam2, eps)
+    weights = chosen(estimator, (X, y, sample_weight, offset), lam1, lam2, n_lam1, n_lam2, eps)
     shape = (weights["lam1"].size, weights["lam2"].size)
     kept: dict[str, np.ndarray] = {}
-    fits = walk(estimator, **weights, X=X, y=y, sample_weight=sample_weight)
+    fits = walk(estimator, **weights, X=X, y=y, sample_weight=sample_weight, offset=offset)
     if estimator.verbose:
         from ..engine.progress import counted
 

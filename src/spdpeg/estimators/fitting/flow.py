@@ -38,6 +38,8 @@ class Data(NamedTuple):
     X: Any
     targets: list[np.ndarray]
     weights: np.ndarray | None
+    offset: np.ndarray | None = None
+    """Added to the margins of the rows."""
 
 
 class Terms(NamedTuple):
@@ -80,8 +82,8 @@ class Model(Protocol):
     verbose: bool
     buffer_size: int
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> Data:
-        """Check the input, encode the labels, drop rows of weight 0."""
+    def _rows(self, X: Any, y: Any, sample_weight: Any, **offset: Any) -> Data:
+        """Check the input, encode the labels, drop rows of weight 0. Only regressors are given an offset."""
 
     def _loss(self) -> Loss:
         """The loss of a row."""
@@ -150,9 +152,9 @@ class Plan:
         )
 
 
-def rows(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Data:
+def rows(model: Model, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Data:
     """The input as it is learned from; refused if the model cannot learn from it."""
-    return model._rows(X, y, sample_weight)
+    return model._rows(X, y, sample_weight, **({} if offset is None else {"offset": offset}))
 
 
 def penalties(model: Model, n_features: int) -> tuple[Penalty | None, Penalty | None]:
@@ -160,14 +162,14 @@ def penalties(model: Model, n_features: int) -> tuple[Penalty | None, Penalty | 
     return model._penalties(n_features)
 
 
-def plan(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Plan:
+def plan(model: Model, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Plan:
     """What `model.fit(X, y, sample_weight)` solves.
 
     Parameters
     ----------
     model : estimator
         It keeps what checking the input tells: names of columns, classes.
-    X, y, sample_weight
+    X, y, sample_weight, offset
         As in `fit`.
 
     Returns
@@ -175,7 +177,7 @@ def plan(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Plan:
     Plan
     """
     settings = settings_of(model)
-    data = rows(model, X, y, sample_weight)
+    data = rows(model, X, y, sample_weight, offset)
     terms = terms_of(model, data)
     joint = _joint(model, data, terms) if model._joint(len(data.targets)) else None
     problems = _separate(model, data, terms) if joint is None else []
@@ -207,7 +209,14 @@ def starts_of(model: Model, data: Data, warm: bool) -> list[Start]:
 def _separate(model: Model, data: Data, terms: Terms) -> list[Problem]:
     source = as_source(data.X)  # once, so that the problems share it
     return [
-        Problem(source, target, **terms._asdict(), sample_weight=data.weights, intercept=model._intercept)
+        Problem(
+            source,
+            target,
+            **terms._asdict(),
+            sample_weight=data.weights,
+            intercept=model._intercept,
+            offset=data.offset,
+        )
         for target in data.targets
     ]
 
@@ -293,5 +302,5 @@ def _warn(model: Model, result: Result | Run) -> None:
         f"{type(model).__name__} ended after {result.passes:.4g} passes with {reached} where tol is {model.tol:g}: "
         f"{result.status}. Raise max_passes or tol, or scale the columns of X to similar size.",
         ConvergenceWarning,
-        stacklevel=4,  # who called fit, which called keep
+        stacklevel=5,  # who called fit, which called _fit and that keep
     )

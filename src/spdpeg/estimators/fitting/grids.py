@@ -19,15 +19,15 @@ EPS = 1e-3
 
 
 def chosen(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, lam1: Any, lam2: Any, n_lam1: int, n_lam2: int, eps: float
+    estimator: Any, data: tuple[Any, ...], lam1: Any, lam2: Any, n_lam1: int, n_lam2: int, eps: float
 ) -> dict[str, np.ndarray]:
     """Both grids, largest weights first: those given, checked, and those that the data suggest.
 
     Parameters
     ----------
     estimator : estimator
-    X, y, sample_weight
-        As in `fit`.
+    data : tuple
+        X, y and, if there are any, sample_weight and offset, as in `fit`.
     lam1, lam2 : arrays or None
     n_lam1, n_lam2, eps
         Lengths of the grids that are None, and their smallest weight over the largest.
@@ -56,7 +56,7 @@ def chosen(
         elif whole_number(f"n_{name}", sizes[name], least=1) > _MOST:
             raise InputError(f"n_{name} is {sizes[name]}. Give at most {_MOST}.")
     missing = {name: int(size) for name, size in sizes.items() if name not in found}
-    return {**(suggested(estimator, X, y, sample_weight, missing, eps) if missing else {}), **found}
+    return {**(suggested(estimator, data, missing, eps) if missing else {}), **found}
 
 
 def _checked(name: str, values: Any) -> np.ndarray:

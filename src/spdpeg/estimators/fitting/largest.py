@@ -14,11 +14,14 @@ from ...errors import InputError, UnsupportedError
 from ...operators import Operator
 from ...parameters import as_number, shown
 from ...penalties import L1, FusedL1, Penalty
+from ...problem import Problem
 from .flow import plan
 from .settings import check_estimator
 
 
-def lam_max(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio: float = 1.0) -> tuple[float, float]:
+def lam_max(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio: float = 1.0, offset: Any = None
+) -> tuple[float, float]:
     """The smallest weights (lam1, lam2) with lam2 = ratio * lam1 for which all coefficients are 0.
 
     With the gradient g of the mean loss at x = 0 and at the best intercept, x = 0 is optimal if there is a y with
@@ -35,6 +38,8 @@ def lam_max(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio:
         As in `fit`.
     ratio : float, default=1
         0 is the l1 norm alone.
+    offset : array of shape (n_samples,), optional
+        As in `fit` of a regressor; logarithms of exposures belong into it.
 
     Returns
     -------
@@ -58,20 +63,18 @@ def lam_max(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, ratio:
     """
     if not 0.0 <= as_number(ratio) < math.inf:
         raise InputError(f"ratio is {shown(ratio)}. Give a finite number of at least 0.")
-    start = at_zero(estimator, X, y, sample_weight, lam1=1.0, lam2=ratio)
+    start = at_zero(estimator, (X, y, sample_weight, offset), lam1=1.0, lam2=ratio)
     lam1 = max(_joint(start, pull) for pull in start.pulls)
     return lam1, ratio * lam1
 
 
-def suggested(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, sizes: dict[str, int], eps: float
-) -> dict[str, np.ndarray]:
+def suggested(estimator: Any, data: tuple[Any, ...], sizes: dict[str, int], eps: float) -> dict[str, np.ndarray]:
     """A grid for each weight named in `sizes`, from the largest worth trying down to `eps` times that.
 
     lam1 begins where x = 0 whatever lam2 is; for a ridge penalty, at the Lipschitz constant of the gradient, where
     every direction shrinks by half or more. lam2 begins where the step from x = 0 down the gradient keeps F x = 0.
     """
-    start = at_zero(estimator, X, y, sample_weight, **dict.fromkeys(sizes, 1.0))
+    start = at_zero(estimator, data, **dict.fromkeys(sizes, 1.0))
     tops = {"lam1": _alone, "lam2": _fusing}
     found = {name: max(tops[name](start, pull) for pull in start.pulls) for name in sizes}
     return {name: (found[name] or 1.0) * np.geomspace(1.0, eps, n) for name, n in sizes.items()}
@@ -87,14 +90,14 @@ class AtZero(NamedTuple):
     F: Operator | None
 
 
-def at_zero(estimator: Any, X: Any, y: Any, sample_weight: Any, **weights: float) -> AtZero:
+def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
     """Minus the gradients of the mean loss at x = 0 and at the best intercept, and the terms with these weights."""
     check_estimator(estimator)
     kind = getattr(estimator, "multi_class", "ovr")
     multinomial = isinstance(kind, str) and kind == "multinomial"
     # With the best intercepts, softmax and logistic loss have the same gradients at x = 0.
     model = clone(estimator).set_params(**weights, **({"multi_class": "ovr"} if multinomial else {}))
-    found = plan(model, X, y, sample_weight)
+    found = plan(model, *data)
     problems, terms = found.problems, found.terms
     if not terms.loss.smooth:
         raise UnsupportedError(
@@ -105,7 +108,14 @@ def at_zero(estimator: Any, X: Any, y: Any, sample_weight: Any, **weights: float
             "No largest weight is known for multi_class='multinomial' without an intercept. Give lam1 and lam2."
         )
     pulls = [-problem.gradient(settled(problem))[: problem.n_features] for problem in problems]
-    return AtZero(pulls, problems[0].lipschitz, terms.r1, terms.r2, terms.F)
+    return AtZero(pulls, _steepness(problems[0]), terms.r1, terms.r2, terms.F)
+
+
+def _steepness(problem: Problem) -> float:
+    """The Lipschitz constant of the gradient; where there is none, a bound on the curvature at x = 0."""
+    if math.isfinite(problem.loss.curvature):
+        return problem.lipschitz
+    return problem.sums.at(settled(problem)).bends[1] * problem.statistics.mean_square
 
 
 def _joint(start: AtZero, pull: np.ndarray) -> float:

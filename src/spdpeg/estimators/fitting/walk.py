@@ -20,7 +20,7 @@ Ends = list[Any]
 
 
 def walk(
-    estimator: Any, lam1: np.ndarray, lam2: np.ndarray, X: Any, y: Any, sample_weight: Any = None
+    estimator: Any, lam1: np.ndarray, lam2: np.ndarray, X: Any, y: Any, sample_weight: Any = None, offset: Any = None
 ) -> Iterator[tuple[tuple[int, int], Any]]:
     """Fit at all pairs of weights.
 
@@ -34,7 +34,7 @@ def walk(
         With the parameters lam1, lam2 or both.
     lam1, lam2 : arrays
         A weight that the estimator does not have is passed over.
-    X, y, sample_weight
+    X, y, sample_weight, offset
         As in `fit`.
 
     Yields
@@ -45,7 +45,7 @@ def walk(
     names = {"lam1", "lam2"} & estimator.get_params(deep=False).keys()
     # Positive weights first, so that F is made whatever the grids hold.
     model = clone(estimator).set_params(verbose=False, **dict.fromkeys(names, 1.0))
-    whole = plan(model, X, y, sample_weight)
+    whole = plan(model, X, y, sample_weight, offset)
     fitter = JointFits() if whole.joint is not None else SeparateFits(whole)
     above: dict[int, Ends] = {}
     for i in range(lam1.size):

@@ -1,0 +1,70 @@
+"""Families of distributions: the loss that numbers are fitted with, and how well a fit explains them."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import d2_pinball_score, d2_tweedie_score, mean_squared_error, r2_score
+
+from .. import losses
+from ..errors import InputError
+from ..parameters import numbers, shown
+
+FAMILIES: dict[str, type[losses.Loss]] = {
+    "gaussian": losses.Squared,
+    "poisson": losses.Poisson,
+    "gamma": losses.Gamma,
+    "huber": losses.Huber,
+    "quantile": losses.Quantile,
+}
+
+
+def loss_of(owner: object, family: Any) -> losses.Loss:
+    """The loss of a family, by name or given as it is."""
+    if isinstance(family, str) and family in FAMILIES:
+        return FAMILIES[family]()
+    if isinstance(family, losses.Loss) and not family.binary:
+        return family
+    raise InputError(
+        f"family of {type(owner).__name__} is {shown(family)}. Choose one of {', '.join(FAMILIES)}, or give a loss for "
+        "numbers, such as losses.Huber(2.0)."
+    )
+
+
+def joined(loss: losses.Loss, offset: Any, exposure: Any) -> np.ndarray | None:
+    """Offset and logarithm of the exposure added up; None if neither is given."""
+    total = None if offset is None else numbers("offset", offset)
+    if exposure is None:
+        return total
+    if not loss.log_link:
+        raise InputError(
+            f"exposure is given and {loss!r} predicts numbers, not rates. Leave it out, or choose the family poisson "
+            "or gamma."
+        )
+    sizes = numbers("exposure", exposure)
+    if not np.all(np.isfinite(sizes)) or np.any(sizes <= 0.0):
+        raise InputError("exposure holds entries that are not positive finite numbers. Repair those rows or drop them.")
+    return np.log(sizes) if total is None else total + np.log(sizes)
+
+
+def mean_of(loss: losses.Loss, scores: np.ndarray) -> np.ndarray:
+    """What is predicted, from what is linear in the coefficients."""
+    with np.errstate(over="ignore"):  # infinite, far outside the data
+        return np.exp(scores) if loss.log_link else scores
+
+
+def explained(loss: losses.Loss, y: Any, mean: np.ndarray, sample_weight: Any) -> float:
+    """The part of the deviance that predictions explain, 1 at best; R^2 for least squares and robust ones."""
+    if isinstance(loss, losses.Poisson | losses.Gamma):
+        power = 1 if isinstance(loss, losses.Poisson) else 2
+        return float(d2_tweedie_score(y, mean, sample_weight=sample_weight, power=power))
+    if isinstance(loss, losses.Quantile):
+        return float(d2_pinball_score(y, mean, sample_weight=sample_weight, alpha=loss.level))
+    return float(r2_score(y, mean, sample_weight=sample_weight))
+
+
+def missed(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> float:
+    """Mean squared error of a fitted model, or the mean loss of another family, by which weights are chosen."""
+    loss, scores = model._loss(), model._margins(X, offset)
+    if isinstance(loss, losses.Squared):
+        return float(mean_squared_error(y, scores, sample_weight=sample_weight))
+    return float(np.average(loss.value(scores, y), weights=sample_weight))
