@@ -202,7 +202,10 @@ class LocalSums:
         columns = np.zeros(self._portions.width) if self.is_sparse else near_means(self.sample(_SEEN))[:-1]
         place = np.append(columns, self._labels.mean())
         first, *others = self._each(lambda block, some: Moments.of(block, place))
-        return sum(others, start=first)
+        total = sum(others, start=first)
+        if not np.all(np.isfinite(total.matrix)):
+            self.statistics()  # which says where
+        return total
 
     def column_squares(self) -> np.ndarray:
         """Means of w a_ij^2. One read."""
