@@ -234,3 +234,12 @@ class TestLimits:
         names = [stage.method.about.name for stage in auto.plan(catalogue.instance("Logistic", "Nuclear").problem())]
         assert names[0] == "sampled-newton"
         assert math.isfinite(losses.Logistic().curvature)
+
+
+def test_a_loss_that_reaches_zero_is_not_said_to_have_no_minimum() -> None:
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(40, 30))
+    problem = spdpeg.Problem(X, X @ rng.normal(size=30) > 0.0, losses.SmoothedHinge(), intercept=True)
+    result = spdpeg.solve(problem, tol=1e-8)
+    assert result.status is Status.TOLERANCE
+    assert result.objective <= 1e-12

@@ -128,10 +128,10 @@ def _exact_on_rows(problem: Problem, form: PenaltyForm) -> list[tuple[Periodic, 
             return [(InteriorPoint(), "the loss is made of lines, and the whole problem is one small conic program")]
         return []
     lines = form.lines
-    if small or (lines is None and width <= _LARGE_MATRIX):
-        return [(ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly")]
-    if lines is not None and _may_be_few(problem, lines):
+    if not small and lines is not None and _may_be_few(problem, lines):
         return [(WorkingSet(), "of many coordinates the penalties leave few that differ")]
+    if width <= _LARGE_MATRIX:
+        return [(ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly")]
     if not math.isfinite(problem.loss.curvature) and width <= MOST_COORDINATES:
         return [(ProxNewton(), "the curvature of the loss has no bound that steps could be taken from")]
     return []

@@ -196,7 +196,7 @@ class ProxNewton(Periodic, Watcher):
         v["x"][:], v["gradient"][:] = at.x, at.sweep.gradient
         v["margins"] = problem.sums.kept(at.sweep.margins)
         numbers["floor"], numbers["loss"], numbers["value"] = at.floor, at.sweep.loss, at.value
-        if math.isnan(numbers["start"]) and math.isfinite(at.value):
+        if math.isnan(numbers["start"]) and math.isfinite(at.value) and not problem.loss.attained:
             numbers["start"] = at.value
         numbers["drop"] = at.foretold / abs(at.value) if at.value else 0.0
         numbers["exhausted"], numbers["infeasible"] = float(at.exhausted), float(at.infeasible)

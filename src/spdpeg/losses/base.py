@@ -55,6 +55,9 @@ class Loss(Parameterized):
     binary: ClassVar[bool] = False
     """Labels are two classes, seen by the hooks as -1 and +1."""
 
+    attained: ClassVar[bool] = True
+    """The infimum over margins is reached at some margin, whatever the label."""
+
     bounded_slope: ClassVar[bool] = False
     """|phi'| is bounded, so a single noisy gradient cannot run away (algorithmic steps may then rely on the mean)."""
 

@@ -20,6 +20,7 @@ class Logistic(Loss):
     """
 
     binary = True
+    attained = False
     bounded_slope = True
 
     @property
