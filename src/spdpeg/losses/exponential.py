@@ -12,6 +12,7 @@ class Exponential(Loss):
     """A loss that compares the label with exp(t)."""
 
     log_link = True
+    attained = False
 
     _least: ClassVar[float]
     _labels: ClassVar[str]
