@@ -25,7 +25,7 @@ def restored(problem: ProblemView, slopes: Slopes, y: np.ndarray) -> Slopes | No
     by the square of its distance from the nearer end; it is exact up to rounding after a few rounds.
     """
     n, d, block = problem.sums.n_rows, problem.n_coordinates, problem.sums.block
-    if d > _MOST_COORDINATES or n * d > _MOST_ENTRIES or block is None:
+    if d > _MOST_COORDINATES or n * d > _MOST_ENTRIES or block is None or not problem.sums.resident:
         return None
     rows, labels, weights = block
     A = data_matrix(rows)

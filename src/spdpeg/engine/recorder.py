@@ -183,7 +183,11 @@ class Recorder:
         if self.certificate is None or self._certified_at != state.iterations:
             best = max(-math.inf if self.certificate is None else self.certificate.dual, self._course.lower_bound())
             x, _, _, dual, slopes, gradient = self._solution(state)
+            sums = self._problem.sums
+            before = sums.reads
             certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol, gradient)
+            if not sums.resident:  # where a read is dear, all of them count
+                state.rows += (sums.reads - before) * sums.n_rows
             self.certificate = certificate.judged(self._tol or 0.0, self._problem.loss_size)
             self._certified_at = state.iterations
         return self.certificate

@@ -87,6 +87,10 @@ class Newton:
     def __init__(self, sums: Sums, models: Models, penalty: Callable[[np.ndarray], float], most_bend: float) -> None:
         self.sums, self._models, self._penalty, self._most_bend = sums, models, penalty, most_bend
 
+    def on(self, sums: Sums) -> "Newton":
+        """The same steps on other rows."""
+        return Newton(sums, self._models, self._penalty, self._most_bend)
+
     def start(self, x: np.ndarray) -> Iterate:
         """At x; one read."""
         sweep = self.sums.at(x, curvature=True)

@@ -16,6 +16,7 @@ from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_no_corners
 from ..state import State
 from ..sums import Token
+from .first_look import first_look
 from .newton import Iterate, Newton, first_point
 from .penalties import PenaltyForm, SplitForm, model_form
 
@@ -101,10 +102,14 @@ class ProxNewton(Periodic, Watcher):
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
         if not math.isnan(state.numbers["loss"]):
             return 0
-        self._take(problem, state, self._steps(problem).start(state.vectors["x"].copy()))
-        if np.any(state.vectors["x"]):
+        given, sampled = bool(np.any(state.vectors["x"])), 0
+        x = first_point(problem, state.vectors["x"])
+        if not given:
+            x, sampled = first_look(problem, self._steps(problem), x)
+        self._take(problem, state, self._steps(problem).start(x))
+        if given:
             state.numbers["drop"] = 0.0  # a start of one's own may be the solution
-        return problem.sums.n_rows
+        return problem.sums.n_rows + sampled
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers

@@ -241,7 +241,8 @@ class Problem:
         if not math.isfinite(self.loss.curvature):
             return math.inf
         block = self.sums.sample(_SAMPLED_ROWS) if self._block is None else self._block
-        return self.loss.curvature * min(gram_norm(block, self.n_coordinates), self.statistics.mean_square)
+        norm = math.inf if block is None else gram_norm(block, self.n_coordinates)
+        return self.loss.curvature * min(norm, self.statistics.mean_square)
 
     @cached_property
     def rough_gram_norm(self) -> float:

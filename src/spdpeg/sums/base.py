@@ -87,6 +87,10 @@ class Sums(Protocol):
     block : Block or None
         The rows, if they are in the memory of this process or mapped into it; None elsewhere. Only what needs single
         rows asks for it.
+    resident : bool
+        Reads cost no more than adding up; otherwise a start from a sample saves some of them.
+    reads : int
+        Those made so far.
     """
 
     n_rows: int
@@ -94,6 +98,8 @@ class Sums(Protocol):
     n_entries: int
     is_sparse: bool
     block: Block | None
+    resident: bool
+    reads: int
 
     # At a point.
 
@@ -157,8 +163,8 @@ class Sums(Protocol):
     def column_squares(self) -> np.ndarray:
         """Means of w a_ij^2. One read."""
 
-    def sample(self, n_rows: int) -> Block:
-        """About so many rows from all over the data, in memory; the same ones each time."""
+    def sample(self, n_rows: int) -> Block | None:
+        """About so many rows from all over the data, in memory; None if that would take a read of all rows."""
 
     def collapse(self, labels: np.ndarray, count: int) -> "Sums":
         """The same rows with columns added up over `count` pieces; labels[j] is the piece of column j, or -1. One read.

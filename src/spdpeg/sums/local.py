@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Block
-from ..data.blocks import join, pick
+from ..data.blocks import join
 from ..errors import InputError
 from ..kernels.jit import STRETCH
 from ..kernels.rows import (
@@ -61,7 +61,7 @@ class LocalSums:
     resident : bool
         Rows need not be read from anywhere.
     reads : int
-        How often all blocks were gone through, where there are several.
+        How often all blocks were gone through.
     """
 
     def __init__(
@@ -219,13 +219,12 @@ class LocalSums:
             self._column_squares = self._added(one)
         return self._column_squares
 
-    def sample(self, n_rows: int) -> Block:
-        """About so many rows from all over the data, in memory; the same ones each time."""
+    def sample(self, n_rows: int) -> Block | None:
+        """About so many rows from all over the data, in memory; None if that would take a read of all rows."""
         parts = self._portions.some(n_rows)
-        if parts is not None:
-            return join([Block(rows, self._labels[some], self._weights[some]) for some, rows in parts])
-        stride = max(1, self.n_rows // n_rows)
-        return join(list(self._each(lambda block, some: pick(block, np.arange(0, block.labels.size, stride)))))
+        if parts is None:
+            return None
+        return join([Block(rows, self._labels[some], self._weights[some]) for some, rows in parts])
 
     def collapse(self, labels: np.ndarray, count: int) -> "LocalSums":
         """The same rows with columns added up over `count` pieces; labels[j] is the piece of column j, or -1. One read.
@@ -314,6 +313,7 @@ class LocalSums:
 
     def _each(self, one: Callable[[Block, slice], Any]) -> Iterator[Any]:
         """What a function makes of each block, in their order."""
+        self.reads += 1
         numbered = enumerate(self._portions.blocks())
         if len(self._ranges) == 1 and self._portions.resident:
             yield one(self._block(*next(numbered)), self._ranges[0])
@@ -322,7 +322,6 @@ class LocalSums:
         def work(item: tuple[int, Rows]) -> Any:
             return one(self._block(*item), self._ranges[item[0]])
 
-        self.reads += 1
         with threads.one_blas_thread:
             yield from threads.in_order(work, numbered if self._portions.resident else threads.ahead(numbered))
 

@@ -1,0 +1,52 @@
+"""A start from a sample in memory, for rows that are far away: the first steps of Newton's method need few of them."""
+
+import math
+
+import numpy as np
+
+from ..kernels.jit import as_reals
+from ..losses import Squared
+from ..problem import Problem
+from ..sums import LocalSums
+from .newton import Newton
+
+_SHARE = 0.02
+"""Of the rows, that are looked at; more of them"""
+_ROWS_PER_COORDINATE = 20
+"""where there are many coordinates, and no more"""
+_MOST_ENTRIES = 1 << 24
+"""than fit into memory easily;"""
+_LARGEST_SHARE = 0.25
+"""nor so many that it does not pay."""
+
+_MOST_STEPS = 15
+_ENOUGH = 1e-4
+"""Relative decrease of the model at which the sample has told what it knows."""
+
+
+def first_look(problem: Problem, newton: Newton, x: np.ndarray) -> tuple[np.ndarray, int]:
+    """A point near the minimum of the objective on a sample of the rows, and the number of rows that were read."""
+    sums, d = problem.sums, x.size
+    wanted = int(max(_SHARE * sums.n_rows, min(_ROWS_PER_COORDINATE * d, _LARGEST_SHARE * sums.n_rows)))
+    wanted = min(wanted, _MOST_ENTRIES // d)
+    # Newton's first step minimises a squared loss from anywhere.
+    if sums.resident or wanted < 2 * d or isinstance(problem.loss, Squared):
+        return x, 0
+    block = sums.sample(wanted)
+    if block is None:
+        return x, 0
+    read = block.labels.size
+    if block.weights.size:
+        if not float(block.weights.sum()) > 0.0:
+            return x, read
+        block = block._replace(weights=as_reals(block.weights * (read / float(block.weights.sum()))))
+    if problem.loss.binary and np.ptp(block.labels) == 0.0:
+        return x, read  # one class only has its minimum at infinity
+    newton = newton.on(LocalSums.of(block, problem.loss))
+    at = newton.start(x.copy())
+    for _ in range(_MOST_STEPS):
+        at, _, _ = newton.step(at)
+        if at.exhausted or at.infeasible or at.foretold <= _ENOUGH * abs(at.value):
+            break
+    found = not at.infeasible and math.isfinite(at.value) and bool(np.all(np.isfinite(at.x)))
+    return (at.x, read) if found else (x, read)
