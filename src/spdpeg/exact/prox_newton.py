@@ -102,8 +102,8 @@ class ProxNewton(Periodic, Watcher):
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
         if not math.isnan(state.numbers["loss"]):
             return 0
-        given, sampled = bool(np.any(state.vectors["x"])), 0
-        x = first_point(problem, state.vectors["x"])
+        x, sampled = state.vectors["x"].copy(), 0
+        given = bool(np.any(x))
         if not given:
             x, sampled = first_look(problem, self._steps(problem), x)
         self._take(problem, state, self._steps(problem).start(x))

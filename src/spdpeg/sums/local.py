@@ -199,13 +199,20 @@ class LocalSums:
 
     def moments(self) -> Moments:
         """Second moments of rows and labels, all that the squared loss depends on. One read."""
-        columns = np.zeros(self._portions.width) if self.is_sparse else near_means(self.sample(_SEEN))[:-1]
-        place = np.append(columns, self._labels.mean())
-        first, *others = self._each(lambda block, some: Moments.of(block, place))
-        total = sum(others, start=first)
-        if not np.all(np.isfinite(total.matrix)):
-            self.statistics()  # which says where
-        return total
+        columns = np.zeros(self._portions.width) if self.is_sparse else near_means(self._some_rows(_SEEN))[:-1]
+        place = np.append(np.nan_to_num(columns, posinf=0.0, neginf=0.0), self._labels.mean())
+        parts = self._each(lambda block, some: Moments.of(block, place))
+        found = next(parts)
+        for part_found in parts:
+            found = found + part_found
+        if not np.all(np.isfinite(found.squares)):
+            self.statistics()  # which says where the data are no numbers
+        return found
+
+    def _some_rows(self, n_rows: int) -> Block:
+        """A sample, or the first block where that is all that can be had without a read of all rows."""
+        sample = self.sample(n_rows)
+        return self._block(0, next(self._portions.blocks())) if sample is None else sample
 
     def column_squares(self) -> np.ndarray:
         """Means of w a_ij^2. One read."""

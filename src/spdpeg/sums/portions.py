@@ -62,7 +62,7 @@ class InMemory:
         return iter(self._blocks)
 
     def some(self, n_rows: int) -> Iterator[tuple[slice, Rows]] | None:
-        """Rows at the beginning of each block."""
+        """Rows at the beginning of each block; a disk is slow at reading one here, one there."""
         each = max(1, n_rows // len(self._blocks))
         return (
             (slice(start, min(start + each, stop)), _copied(_slice(rows, 0, min(each, stop - start))))
