@@ -52,7 +52,7 @@ class History:
         try:
             import pandas as pd
         except ImportError:
-            raise InputError("pandas is not installed. Run: pip install 'spdpeg[frame]'.") from None
+            raise InputError("pandas is not installed. Run: pip install pandas.") from None
         return pd.DataFrame(vars(self))
 
 

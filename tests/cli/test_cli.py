@@ -13,21 +13,38 @@ import spdpeg
 from spdpeg import cli
 from spdpeg.cli import doctor
 
-SMALL = ["demo", "--samples", "300", "--features", "20", "--passes", "3"]
+SMALL = ["demo", "--samples", "300", "--features", "20"]
 
 
-def test_demo_prints_a_table_and_pictures(capsys):
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty directory to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_demo_tells_three_stories_and_writes_a_page(here, capsys):
     assert cli.main(SMALL) == 0
     out, err = capsys.readouterr()
-    assert "300 x 20" in out
-    for word in ("passes", "objective", "|Fx - z|", "seconds", "mode default", "mode paper", "Compiling", "truth"):
-        assert word in out
+    words = " ".join(out.split())
+    for said in (
+        "2 levels",
+        "from 1871 to 1898",
+        "300 rows",
+        "proved by a duality gap",
+        "once, 1,000 at a time",
+        "% above",
+    ):
+        assert said in words
     assert "█" in out
     assert err == ""
+    page = (here / "spdpeg-demo.html").read_text(encoding="utf-8")
+    assert page.count('"kind":"chart"') == 3
+    assert "https://" not in page
 
 
-def test_demo_as_json_is_the_run_itself(capsys):
-    assert cli.main([*SMALL, "--json", "--seed", "7"]) == 0
+def test_demo_as_json_is_the_runs_themselves(here, capsys):
+    assert cli.main([*SMALL, "--json", "--seed", "7", "--output", "other.html"]) == 0
     out = json.loads(capsys.readouterr().out)
     X, y, truth = spdpeg.datasets.piecewise_constant(300, 20, seed=7)
     problem = spdpeg.Problem(
@@ -38,19 +55,18 @@ def test_demo_as_json_is_the_run_itself(capsys):
         r2=spdpeg.penalties.L1(5e-3),
         F=spdpeg.operators.FirstDifference(),
     )
-    assert out["truth"] == truth.tolist()
-    assert set(out["runs"]) == {"default", "paper"}
-    for mode, run in out["runs"].items():
-        result = spdpeg.solve(problem, "spdpeg", max_passes=3, seed=7, mode=mode)
-        assert run["x"] == result.x.tolist()
-        assert run["status"] == "MAX_PASSES"
-        assert run["history"]["passes"] == [0.0, 1.0, 2.0, 3.0]
-        assert run["history"]["objective"][-1] == problem.objective(np.array(run["x"]))
-        assert len(run["history"]["violation"]) == len(run["history"]["seconds"]) == 4
+    assert out["fit"]["truth"] == truth.tolist()
+    assert out["fit"]["x"] == spdpeg.solve(problem).x.tolist()
+    assert out["fit"]["rel_gap"] <= 1e-6
+    assert out["stream"]["objective"] == problem.objective(np.array(out["stream"]["x"]))
+    assert out["fit"]["objective"] < out["stream"]["objective"]
+    assert [segment[:2] for segment in out["signal"]["segments"]] == [[0, 28], [28, 100]]
+    assert out["page"] == "other.html"
+    assert (here / "other.html").exists()
 
 
-@pytest.mark.parametrize("extra", [["--features", "1"], ["--features", "500"], ["--passes", "0"]])
-def test_demo_at_the_edges(extra, capsys):
+@pytest.mark.parametrize("extra", [["--features", "1"], ["--passes", "0"]])
+def test_demo_at_the_edges(extra, here, capsys):
     assert cli.main([*SMALL, *extra]) == 0
     assert "truth" in capsys.readouterr().out
 
@@ -154,7 +170,7 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
         (["--samples", "10000000000000"], "allocate"),
     ],
 )
-def test_our_errors_exit_with_1_and_one_line(arguments, message, capsys):
+def test_our_errors_exit_with_1_and_one_line(arguments, message, here, capsys):
     assert cli.main(["demo", *arguments]) == 1
     out, err = capsys.readouterr()
     assert out == ""
@@ -163,13 +179,13 @@ def test_our_errors_exit_with_1_and_one_line(arguments, message, capsys):
     assert err.count("\n") == 1
 
 
-def test_in_a_pipe_there_is_no_bar_and_no_colour():
+def test_in_a_pipe_there_is_no_bar_and_no_colour(here):
     run = subprocess.run([sys.executable, "-m", "spdpeg", *SMALL], capture_output=True, check=True)
     assert b"\x1b" not in run.stdout
     assert run.stderr == b""
 
 
-def test_plain_text_where_the_output_knows_no_blocks():
+def test_plain_text_where_the_output_knows_no_blocks(here):
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     run = subprocess.run([sys.executable, "-m", "spdpeg", *SMALL], capture_output=True, check=True, env=environment)
     assert "#" in run.stdout.decode("ascii")
@@ -185,7 +201,7 @@ def test_a_pipe_closed_early_is_no_error():
     assert process.returncode == 0
 
 
-def test_ctrl_c_exits_with_130_and_no_traceback(terminal):
+def test_ctrl_c_exits_with_130_and_no_traceback(terminal, here):
     demo = terminal("demo", "--passes", "1000000")
     demo.wait_for(b"objective")  # the bar names it once the method itself is running
     assert demo.interrupt() == 130

@@ -84,7 +84,7 @@ def test_readme_has_exactly_two_setup_commands():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = re.findall(r"^```bash\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
     assert len(commands) == 2
-    assert commands[0].rstrip().endswith("spdpeg reproduce")
+    assert commands[0].rstrip().endswith("spdpeg demo")
     assert "pytest" in commands[1]
     assert all(command.count("\n") == 1 for command in commands)
 
@@ -138,9 +138,14 @@ def test_readme_lists_the_terms_that_exist_and_no_others():
     assert set().union(*listed.values()) == terms
 
 
-def test_example_of_the_readme_is_short_and_finds_the_truth():
-    code = BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8")).group(1)
-    assert len([line for line in code.splitlines() if line.strip()]) <= 8
+def test_examples_of_the_readme_are_short_and_find_the_truth():
+    blocks = BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert all(len([line for line in code.splitlines() if line.strip()]) <= 8 for code in blocks)
     names: dict = {}
-    exec(code, names)
+    exec(blocks[0], names)
+    exec(blocks[-1], names)
+    assert [(names["years"][start], stop - start) for start, stop, _ in names["found"].segments] == [
+        (1871, 28),
+        (1899, 72),
+    ]
     assert np.corrcoef(names["result"].x, names["truth"])[0, 1] > 0.95

@@ -21,7 +21,7 @@ TUTORIALS = sorted(path.stem for path in (ROOT / "examples" / "models").glob("*.
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Directory of the built pages."""
     for library in ("sphinx", "furo", "myst_parser", "numpydoc", "sphinx_gallery"):
-        pytest.importorskip(library, reason="the site needs: pip install 'spdpeg[docs]'")
+        pytest.importorskip(library, reason="the site needs the extra docs")
     copy = tmp_path_factory.mktemp("site")
     # The tutorials' pages and pictures are written beside the sources, so these are copied first.
     shutil.copytree(ROOT / "docs", copy / "docs", ignore=shutil.ignore_patterns("_build", "models"))

@@ -2,6 +2,18 @@
 
 from .features import Graph, graph
 from .loading import DataSet, load, names
+from .nile import Nile, nile
 from .synthetic import Sample, clustered_graph, piecewise_constant
 
-__all__ = ["DataSet", "Graph", "Sample", "clustered_graph", "graph", "load", "names", "piecewise_constant"]
+__all__ = [
+    "DataSet",
+    "Graph",
+    "Nile",
+    "Sample",
+    "clustered_graph",
+    "graph",
+    "load",
+    "names",
+    "nile",
+    "piecewise_constant",
+]

@@ -17,7 +17,7 @@ def read(source: Source, n_features: int | None, target: int | str | None) -> Ta
         import pyarrow.parquet as pq
     except ImportError:
         raise UnsupportedError(
-            f"{source.name} is a Parquet file and pyarrow is not installed. Run: pip install 'spdpeg[files]'."
+            f"{source.name} is a Parquet file and pyarrow is not installed. Run: pip install pyarrow."
         ) from None
     try:
         file = pq.ParquetFile(pa.PythonFile(source.binary(), mode="r"))

@@ -67,7 +67,7 @@ def from_networkx(graph: Any, nodes: Any = None, weight: str | None = "weight") 
     try:
         import networkx
     except ImportError:
-        raise UnsupportedError("networkx is not installed. Run: pip install 'spdpeg[graph]'.") from None
+        raise UnsupportedError("networkx is not installed. Run: pip install networkx.") from None
     if not isinstance(graph, networkx.Graph):
         raise InputError(f"graph is {shown(graph)}. Give a networkx.Graph.")
     if graph.is_directed():

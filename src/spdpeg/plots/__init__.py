@@ -1,4 +1,4 @@
-"""Pictures of runs, coefficients, paths and scores; they need matplotlib (`pip install 'spdpeg[plot]'`)."""
+"""Pictures of runs, coefficients, paths and scores; they need matplotlib (`pip install matplotlib`)."""
 
 from .coefficients import coefficients
 from .grids import path, scores

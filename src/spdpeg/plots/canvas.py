@@ -18,7 +18,7 @@ def new_figure(width: float, height: float) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise UnsupportedError("Pictures need matplotlib. Run: pip install 'spdpeg[plot]'.") from None
+        raise UnsupportedError("Pictures need matplotlib. Run: pip install matplotlib.") from None
     return plt.figure(figsize=(width, height), layout="constrained")
 
 

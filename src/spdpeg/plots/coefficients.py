@@ -128,7 +128,7 @@ def _layout(ends: np.ndarray, n_nodes: int) -> np.ndarray:
     try:
         import networkx as nx
     except ImportError:
-        raise UnsupportedError("The picture of a graph needs networkx. Run: pip install 'spdpeg[graph]'.") from None
+        raise UnsupportedError("The picture of a graph needs networkx. Run: pip install networkx.") from None
     graph = nx.Graph()
     graph.add_nodes_from(range(n_nodes))
     graph.add_edges_from(ends.tolist())

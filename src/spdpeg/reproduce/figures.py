@@ -37,7 +37,7 @@ def require() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise UnsupportedError("The figures need matplotlib. Run: pip install 'spdpeg[report]'.") from None
+        raise UnsupportedError("The figures need matplotlib. Run: pip install plotly matplotlib.") from None
 
 
 def draw(results: Results, directory: Path) -> list[Path]:

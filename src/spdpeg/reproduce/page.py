@@ -21,7 +21,7 @@ def require() -> None:
     try:
         import plotly  # noqa: F401
     except ImportError:
-        raise UnsupportedError("The report needs plotly. Run: pip install 'spdpeg[report]'.") from None
+        raise UnsupportedError("The report needs plotly. Run: pip install plotly matplotlib.") from None
 
 
 class Verdicts(NamedTuple):
