@@ -159,6 +159,14 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
     assert "usage" in capsys.readouterr().err
 
 
+def test_what_a_command_does_not_know_is_told_with_its_own_usage(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["fit", "x.csv", "--model", "fused-lasso", "--lambda", "3"])
+    err = capsys.readouterr().err
+    assert err.startswith("usage: spdpeg fit ")
+    assert "unrecognized arguments: --lambda 3" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -67,5 +67,5 @@ def test_networkx():
 def test_networkx_is_optional(monkeypatch):
     graph = networkx.path_graph(3)
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(UnsupportedError, match=r"spdpeg\[graph\]"):
+    with pytest.raises(UnsupportedError, match="pip install networkx"):
         graphs.from_networkx(graph)

@@ -1,10 +1,13 @@
 """`spdpeg reproduce` and `spdpeg compare` as they are typed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from spdpeg import cli, losses, operators, penalties
-from spdpeg.cli import terms
+from spdpeg import cli, files, losses, operators, penalties
+from spdpeg.cli import compare, terms
+from spdpeg.reproduce import page, results, runner
 from support.study import curves
 
 SMALL = ["--rounds", "1", "--seeds", "1", "--passes", "2", "--seconds", "1", "--jobs", "1"]
@@ -35,6 +38,31 @@ def test_compare_reads_a_file_of_ones_own(capsys, tmp_path):
     page = (output / "report.html").read_text()
     assert "Solvers on mine" in page
     assert '"score":"R^2"' in page
+
+
+def test_compare_by_default_is_a_fused_lasso_at_weights_that_matter(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 6))
+    np.savez(tmp_path / "mine.npz", X=X, y=np.sign(X[:, 0]))
+    args = cli._parsed(["compare", str(tmp_path / "mine.npz")])
+    r1, r2, F = compare._terms(args, files.read(tmp_path / "mine.npz"))
+    largest = np.abs(X.T @ np.sign(X[:, 0]) / 200).max()
+    assert r1.weight == r2.weight == pytest.approx(0.1 * largest, rel=0.05)
+    assert isinstance(F, operators.FirstDifference)
+    asked = cli._parsed(["compare", str(tmp_path / "mine.npz"), "--r1", "ridge:0.5"])
+    assert [type(term) for term in compare._terms(asked, files.read(tmp_path / "mine.npz"))] == [
+        penalties.L2Squared,
+        penalties.Zero,
+        operators.Identity,
+    ]
+
+
+def test_an_optimum_that_is_not_proved_is_not_shown(output, study):
+    found = results.collect(study, runner.Parts(study, output / "parts"))
+    assert all(o.proved for o in found.optima)
+    assert page._optimum(found, "flr", "clusters")["objective"] > 0.0
+    doubtful = replace(found, optima=[o._replace(proved=False) for o in found.optima])
+    assert "objective" not in page._optimum(doubtful, "flr", "clusters")
 
 
 @pytest.mark.parametrize(

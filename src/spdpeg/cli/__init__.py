@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import CacheWarning, SpdpegError, __version__
 from ..errors import one_line
-from . import compare, demo, doctor, fit, info, path, predict, reproduce, solvers
+from . import compare, demo, denoise, doctor, fit, info, path, predict, reproduce, solvers
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """What `add` of a command module takes."""
@@ -20,7 +20,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 OK, FAILED, INTERRUPTED = 0, 1, 130
 """Exit codes; argparse itself exits with 2 on wrong usage."""
 
-_COMMANDS = (reproduce, demo, fit, path, predict, compare, info, solvers, doctor)
+_COMMANDS = (demo, denoise, fit, path, predict, info, compare, reproduce, solvers, doctor)
 """In the order of the help. Each has `add(commands)`, which registers a parser whose `command` is a function of the
 arguments and the console for standard output; progress goes to standard error, and only where that is a terminal."""
 
@@ -28,7 +28,7 @@ arguments and the console for standard output; progress goes to standard error, 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
-        _run(_parser().parse_args(argv))
+        _run(_parsed(argv))
     except BrokenPipeError:
         _abandon_output()
     except SpdpegError as error:
@@ -84,10 +84,20 @@ def _abandon_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments; of what a command does not know it tells its own usage, not that of the program."""
+    args, unknown = _parser().parse_known_args(argv)
+    if unknown:
+        args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return args
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="spdpeg", description="min E[l(x, xi)] + r1(x) + r2(F x)")
     parser.add_argument("--version", action="version", version=f"spdpeg {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
     for command in _COMMANDS:
         command.add(commands)
+    for added in commands.choices.values():
+        added.set_defaults(parser=added)
     return parser

@@ -14,8 +14,27 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=files.FORMATS, help="of the data (default: what the content looks like)")
     parser.add_argument(
         "--target",
-        type=_column,
+        type=column_of,
         help="column of a table with the labels: its name, or its number from 0 (default: last)",
+    )
+    parser.add_argument(
+        "--drop",
+        type=column_of,
+        action="append",
+        default=[],
+        metavar="COL",
+        help="column of a table to leave out, as for --target; may be given several times",
+    )
+
+
+def add_categorical(parser: argparse.ArgumentParser) -> None:
+    """For commands that learn; those that apply a model know its categories."""
+    parser.add_argument(
+        "--categorical",
+        action="append",
+        default=[],
+        metavar="COL",
+        help="column of a table with text, by name: it becomes a column of 0 and 1 for each category",
     )
 
 
@@ -47,11 +66,14 @@ def inputs(args: argparse.Namespace) -> list[str]:
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
     """Arguments for `files.read` and `files.stream`."""
-    options = {"path": args.data, "format": args.format, "target": args.target}
+    options = {"path": args.data, "format": args.format, "target": args.target, "drop": args.drop}
+    if "categorical" in args:
+        options["categorical"] = dict.fromkeys(args.categorical)
     return {**options, "n_features": args.features} if "features" in args else options
 
 
-def _column(text: str) -> int | str:
+def column_of(text: str) -> int | str:
+    """A column by its number from 0, or by its name."""
     try:
         return int(text)
     except ValueError:

@@ -18,6 +18,7 @@ def describe(model: Any) -> dict[str, Any]:
         "model": type(model).__name__,
         "features": int(model.n_features_in_),
         "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
+        **_choice(model),
         "objective": model.objective_,
         "relative_gap": _largest([certificate.rel_gap for certificate in proved]),
         "residual": _largest([certificate.residual for certificate in proved]),
@@ -25,6 +26,17 @@ def describe(model: Any) -> dict[str, Any]:
         "passes": int(model.n_iter_),
         "nonzero_coefficients": int(np.count_nonzero(coef)),
     }
+
+
+def _choice(model: Any) -> dict[str, Any]:
+    """The weights that the model used, where it chose them, and how well they predicted rows held out."""
+    used = {name: getattr(model, f"{name}_", None) for name in ("lam1", "lam2")}
+    found: dict[str, Any] = {
+        name: float(value) for name, value in used.items() if value is not None and np.ndim(value) == 0
+    }
+    if hasattr(model, "mean_scores_"):
+        found["held_out_score"] = float(np.max(model.mean_scores_))
+    return found
 
 
 def largest_coefficients(model: Any) -> dict[str, float] | None:

@@ -34,16 +34,20 @@ def add(commands: "Commands") -> None:
     parser = commands.add_parser("fit", help="fit a model to a data file")
     data_options.add(parser)
     data_options.add_features(parser)
+    data_options.add_categorical(parser)
     models.add(parser)
+    parser.add_argument("--cv", type=int, metavar="FOLDS", help="choose lam1 and lam2 by cross-validation")
     parser.add_argument("--stream", action="store_true", help="read each row once and keep none; always so for -")
     parser.add_argument("--classes", help="of a stream, with commas between them (default: those of its first rows)")
     parser.add_argument("-o", "--output", metavar="MODEL", help="file to write the model to")
+    parser.add_argument("--report", metavar="FILE", help="page about the fit to write (.html)")
     add_json(parser)
     parser.set_defaults(command=_fit)
 
 
 def _fit(args: argparse.Namespace, console: Console) -> None:
     check_output(args.output, data_options.inputs(args))
+    check_output(args.report, [*data_options.inputs(args), *filter(None, [args.output])])
     model = models.build(args)
     streamed = args.stream or args.data == "-"
     if args.classes is not None and not (streamed and is_classifier(model)):
@@ -57,7 +61,10 @@ def _fit(args: argparse.Namespace, console: Console) -> None:
         model.feature_names_in_ = np.array(names, dtype=object)
     if args.output is not None:
         save_model(model, args.output)
-    show({"rows": rows, **describe(model), "seconds": seconds, "written_to": args.output}, console, args.json)
+    if args.report is not None:
+        model.report(args.report)
+    written = {"written_to": args.output, "reported_to": args.report}
+    show({"rows": rows, **describe(model), "seconds": seconds, **written}, console, args.json)
 
 
 def _fit_whole(model: Any, args: argparse.Namespace) -> tuple[int, list[str] | None]:

@@ -26,6 +26,7 @@ def add(commands: "Commands") -> None:
     parser = commands.add_parser("info", help="show what a model file or a data file holds")
     data_options.add(parser)
     data_options.add_features(parser)
+    data_options.add_categorical(parser)
     add_json(parser)
     parser.set_defaults(command=_info)
 

@@ -36,15 +36,28 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def build(args: argparse.Namespace) -> Any:
     """The estimator that the options describe; one that it does not have is refused."""
-    cls = MODELS[args.model]
+    folds = getattr(args, "cv", None)
+    cls = MODELS[args.model] if folds is None else _choosing(args.model)
     known = cls().get_params()
     given = {settings["dest"]: option for option, settings in _OPTIONS.items() if settings["dest"] in args}
     for name, option in given.items():
         if name not in known:
             fitting = ", ".join(option for option, settings in _OPTIONS.items() if settings["dest"] in known)
             raise InputError(f"{args.model} has no option {option}. It has: {fitting}.")
+    parameters = {name: getattr(args, name) for name in given}
+    if folds is not None:
+        parameters |= {name: [parameters[name]] for name in ("lam1", "lam2") if name in parameters} | {"cv": folds}
     # The bar shows itself on terminals only.
-    return cls(**{name: getattr(args, name) for name in given}, verbose=True)
+    return cls(**parameters, verbose=True)
+
+
+def _choosing(name: str) -> Any:
+    """The class that chooses its weights by cross-validation."""
+    forms = {model: getattr(estimators, f"{cls.__name__}CV", None) for model, cls in MODELS.items()}
+    if forms[name] is None:
+        known = ", ".join(model for model, form in forms.items() if form is not None)
+        raise InputError(f"{name} has no form that chooses its weights. Leave --cv out, or take one of: {known}.")
+    return forms[name]
 
 
 @contextmanager

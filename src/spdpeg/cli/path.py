@@ -25,12 +25,14 @@ def add(commands: "Commands") -> None:
     )
     data_options.add(parser)
     data_options.add_features(parser)
+    data_options.add_categorical(parser)
     models.add(parser)
     parser.add_argument("--n-lam1", type=int, default=20, metavar="N", help="values of lam1 (default: 20)")
     parser.add_argument("--n-lam2", type=int, default=20, metavar="N", help="values of lam2 (default: 20)")
     parser.add_argument("--eps", type=float, default=paths.EPS, help="smallest over largest weight (default: 1e-3)")
     parser.add_argument("-o", "--output", metavar="FILE", help="file for weights, coefficients and the rest (.npz)")
     parser.add_argument("--plot", metavar="FILE", help=f"file for a picture ({', '.join(_PICTURES)})")
+    parser.add_argument("--explore", metavar="FILE", help="page with a slider for each weight to write (.html)")
     add_json(parser)
     parser.set_defaults(command=_path)
 
@@ -38,6 +40,7 @@ def add(commands: "Commands") -> None:
 def _path(args: argparse.Namespace, console: Console) -> None:
     check_output(args.output, data_options.inputs(args))
     check_output(args.plot, [*data_options.inputs(args), *filter(None, [args.output])])
+    check_output(args.explore, [*data_options.inputs(args), *filter(None, [args.output, args.plot])])
     if args.plot is not None and Path(args.plot).suffix not in _PICTURES:
         raise InputError(f"{args.plot} does not end in {', '.join(_PICTURES)}. Name the picture so.")
     model = models.build(args)
@@ -55,8 +58,11 @@ def _path(args: argparse.Namespace, console: Console) -> None:
     if args.plot is not None:
         with replacing(args.plot) as file:
             found.plot().savefig(file, format=Path(args.plot).suffix[1:], dpi=150)
+    if args.explore is not None:
+        found.explore(args.explore)
     facts = {"rows": table.X.shape[0], "model": type(model).__name__, **_described(found, args.json)}
-    show({**facts, "seconds": seconds, "written_to": args.output, "drawn_to": args.plot}, console, args.json)
+    written = {"written_to": args.output, "drawn_to": args.plot, "page": args.explore}
+    show({**facts, "seconds": seconds, **written}, console, args.json)
 
 
 def _described(found: paths.Path, for_programs: bool) -> dict[str, Any]:

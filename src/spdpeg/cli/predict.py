@@ -33,7 +33,8 @@ def _predict(args: argparse.Namespace, console: Console) -> None:
     model = load_model(args.model)
     if args.proba and not hasattr(model, "predict_proba"):
         raise UnsupportedError(f"{type(model).__name__} has no probabilities. Leave --proba out.")
-    table = files.read(**data_options.reading(args), n_features=int(model.n_features_in_))
+    reading = {**data_options.reading(args), "categorical": _categories(model)}
+    table = files.read(**reading, n_features=int(model.n_features_in_))
     X = _in_order(model, table)
     with models.told():
         predictions = model.predict_proba(X) if args.proba else model.predict(X)
@@ -47,6 +48,16 @@ def _predict(args: argparse.Namespace, console: Console) -> None:
     else:
         for line in _lines(model, predictions, args.proba):
             console.out(printable(line), highlight=False)
+
+
+def _categories(model: Any) -> dict[str, list[str]]:
+    """What the names of the model's columns tell of text that was encoded: name=category."""
+    found: dict[str, list[str]] = {}
+    for name in getattr(model, "feature_names_in_", ()):
+        column, sign, category = str(name).partition("=")
+        if sign:
+            found.setdefault(column, []).append(category)
+    return found
 
 
 def _lines(model: Any, predictions: np.ndarray, proba: bool) -> list[str]:

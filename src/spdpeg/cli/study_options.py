@@ -20,9 +20,9 @@ _WHOLE_RUN = 3600.0
 """Seconds over which the speed is averaged: pieces of work differ, rounds of them do not."""
 
 
-def add(parser: argparse.ArgumentParser, output: Path, seeds: int, passes: float) -> None:
+def add(parser: argparse.ArgumentParser, output: Path, seeds: int, passes: float, rounds: int = FOLDS) -> None:
     """The options, with their defaults."""
-    parser.add_argument("--rounds", type=int, default=FOLDS, help=f"of {FOLDS} folds (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"of {FOLDS} folds (default %(default)s)")
     parser.add_argument("--seeds", type=int, default=seeds, help="in each fold (default %(default)s)")
     parser.add_argument("--passes", type=float, default=passes, help="that every curve covers (default %(default)g)")
     parser.add_argument("--seconds", type=float, default=2.0, help="but no curve takes longer (default %(default)g)")
@@ -34,6 +34,13 @@ def add(parser: argparse.ArgumentParser, output: Path, seeds: int, passes: float
 def budgets(args: argparse.Namespace) -> dict[str, Any]:
     """Arguments of a study."""
     return {name: getattr(args, name) for name in ("rounds", "seeds", "passes", "seconds", "seed")}
+
+
+def announce(study: Study, args: argparse.Namespace) -> None:
+    """Say, on a terminal, how long it may take."""
+    errors = Console(stderr=True)
+    if errors.is_terminal and args.jobs >= 1:
+        errors.print(f"At most {study.most_seconds(args.jobs):.0f} s of computing; compiling comes on top, once.")
 
 
 def publish(study: Study, args: argparse.Namespace, console: Console) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, UnsupportedError
+from ..files.columns import position
 from ..files.table import labels as as_labels
-from ..files.table import target_column
 from ..parameters import shown
 from .tables import BLOCK_ENTRIES, Tables
 
@@ -129,7 +129,7 @@ def _tables(
     labelled: bool,
 ) -> Tables:
     found = list(schema.names)
-    place = target_column(name, target, found, None) if labelled else None
+    place = position(name, -1 if target is None else target, found, "target") if labelled else None
     features = [column for k, column in enumerate(found) if k != place] if columns is None else list(columns)
     unknown = [column for column in features if column not in found]
     if unknown:
@@ -237,7 +237,7 @@ def _pyarrow(what: str) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise UnsupportedError(f"{what} needs pyarrow. Run: pip install 'spdpeg[files]'.") from None
+        raise UnsupportedError(f"{what} needs pyarrow. Run: pip install pyarrow.") from None
     return pyarrow
 
 

@@ -1,16 +1,18 @@
 """Data files: what they hold, whole or in chunks, with the place of what is wrong in them."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import InputError, UnsupportedError
 from ..parameters import whole_number
 from . import cluto, delimited, libsvm, matlab, numpy_archive, parquet
+from .columns import Columns
+from .signal import read_signal
 from .source import Source
 from .table import Table
 
-__all__ = ["FORMATS", "Table", "read", "stream"]
+__all__ = ["FORMATS", "Table", "read", "read_signal", "stream"]
 
 _READERS = {
     "libsvm": libsvm.read,
@@ -32,6 +34,8 @@ def read(
     format: str | None = None,
     n_features: int | None = None,
     target: int | str | None = None,
+    drop: Sequence[int | str] = (),
+    categorical: Sequence[str] | Mapping[str, Sequence[str] | None] = (),
 ) -> Table:
     r"""Read a whole data file as (X, y).
 
@@ -48,6 +52,11 @@ def read(
         Parquet table of just that many columns has no target, and y is None. Elsewhere it is a check.
     target : int or str, optional
         The column of a CSV or Parquet table with the labels, by position or by name; the last one by default.
+    drop : sequence of int or str, default=()
+        Columns of such a table that are left out, by position or by name.
+    categorical : sequence of str, or dict of them to lists of str or None, default=()
+        Columns of such a table that hold text, by name. Each becomes a column of 0 and 1 for each of its categories,
+        called `name=category`: those that a dict lists, or else those that the file holds.
 
     Returns
     -------
@@ -74,10 +83,11 @@ def read(
     ((2, 2), ['apple', 'banana'], ['weight', 'length'])
     """
     _check_width(n_features)
+    levels = dict(categorical) if isinstance(categorical, Mapping) else dict.fromkeys(categorical)
     with Source(path) as source:
         name = source.format if format is None else format
-        _check_target(name, target)
-        return _found(_READERS, name)(source, n_features, target)
+        asked = _columns(name, target, drop, levels)
+        return _found(_READERS, name)(source, n_features, asked)
 
 
 def stream(
@@ -86,23 +96,30 @@ def stream(
     format: str | None = None,
     n_features: int | None = None,
     target: int | str | None = None,
+    drop: Sequence[int | str] = (),
+    categorical: Mapping[str, Sequence[str] | None] | None = None,
 ) -> Iterator[Table]:
     """Read LIBSVM text or CSV as chunks (X, y) of `rows_per_chunk` rows, one in memory at a time.
 
-    The other parameters are those of `read`. Without `n_features`, the first chunk says how many columns LIBSVM text
-    has, and a later row with more is refused.
+    The other parameters are those of `read`; categories must be listed. Without `n_features`, the first chunk says how
+    many columns LIBSVM text has, and a later row with more is refused.
     """
     whole_number("rows_per_chunk", rows_per_chunk, least=1)
     _check_width(n_features)
     with Source(path) as source:
         name = source.format if format is None else format
-        _check_target(name, target)
+        asked = _columns(name, target, drop, categorical or {})
+        unlisted = [column for column, levels in (categorical or {}).items() if levels is None]
+        if unlisted:
+            raise UnsupportedError(
+                f"The categories of {unlisted[0]!r} are not known before its end. Drop the column, or fit a file."
+            )
         if name in _READERS and name not in _STREAMERS:
             raise UnsupportedError(
                 f"{source.name} is of format {name}, which is not read in chunks. "
                 "Read it whole, or convert it to LIBSVM text or CSV."
             )
-        yield from _found(_STREAMERS, name)(source, rows_per_chunk, n_features, target)
+        yield from _found(_STREAMERS, name)(source, rows_per_chunk, n_features, asked)
 
 
 def _found(table: dict[str, Any], name: str) -> Any:
@@ -116,11 +133,15 @@ def _check_width(n_features: int | None) -> None:
         whole_number("n_features", n_features, least=1)
 
 
-def _check_target(name: str, target: int | str | None) -> None:
+def _columns(name: str, target: Any, drop: Any, categorical: Mapping[str, Sequence[str] | None]) -> Columns:
     if target is not None and not isinstance(target, str):
         whole_number("target", target)
-    if target is not None and name not in ("csv", "parquet"):
-        raise InputError(
-            f"target is {target!r}, which chooses a column of a table; the format {name} has its labels elsewhere. "
-            "Leave target out."
-        )
+    if name not in ("csv", "parquet"):
+        if target is not None:
+            raise InputError(
+                f"target is {target!r}, which chooses a column of a table; the format {name} has its labels elsewhere. "
+                "Leave target out."
+            )
+        if drop or None in categorical.values():
+            raise InputError(f"drop and categorical are for tables; the format {name} is none. Leave them out.")
+    return Columns(target, tuple(drop), dict(categorical))

@@ -7,11 +7,12 @@ import scipy.sparse as sp
 
 from ..errors import InputError, one_line
 from . import limits
+from .columns import Columns
 from .source import Source
 from .table import Table, checked, labels
 
 
-def read(source: Source, n_features: int | None, target: int | str | None) -> Table:
+def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     """The whole matrix: sparse if the first line has three sizes, dense if it has two."""
     header, *lines = source.content().splitlines() or [b""]
     sizes = _sizes(source, header)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from . import limits
+from .columns import Columns
 from .source import Source
 from .table import Table, checked
 
@@ -15,7 +16,7 @@ _DIGITS = 15
 """Whole numbers with that many digits are held exactly."""
 
 
-def read(source: Source, n_features: int | None, target: int | str | None) -> Table:
+def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     """The whole file. Indices count from 1, or from 0 if a 0 occurs, as scikit-learn writes them."""
     X, y = _parse(source, None)
     if not y.size:
@@ -23,7 +24,7 @@ def read(source: Source, n_features: int | None, target: int | str | None) -> Ta
     return _table(source, X, y, n_features, first=_first_index(X))
 
 
-def stream(source: Source, rows_per_chunk: int, n_features: int | None, target: int | str | None) -> Iterator[Table]:
+def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: Columns) -> Iterator[Table]:
     """Chunks; the first one decides whether indices count from 0 or 1 and, without `n_features`, how many there are."""
     first = None
     while True:

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..errors import InputError, UnsupportedError
 from . import limits
 from .archive import Archive
+from .columns import Columns
 from .matlab_child import DAMAGED, NEWER, NO_ROWS
 from .numpy_archive import sparse
 from .source import Source
@@ -20,7 +21,7 @@ from .table import Table, checked
 _CHILD = Path(__file__).with_name("matlab_child.py")
 
 
-def read(source: Source, n_features: int | None, target: int | str | None) -> Table:
+def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     """The whole file."""
     content = source.content()
     allowed = limits.expanded(source.size)

@@ -8,11 +8,12 @@ import scipy.sparse as sp
 from ..errors import InputError
 from . import limits
 from .archive import Archive
+from .columns import Columns
 from .source import Source
 from .table import Table, checked
 
 
-def read(source: Source, n_features: int | None, target: int | str | None) -> Table:
+def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     """The whole archive."""
     try:
         with Archive(source.binary()) as archive:

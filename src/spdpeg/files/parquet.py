@@ -6,11 +6,12 @@ import numpy as np
 
 from ..errors import InputError, UnsupportedError
 from . import limits
+from .columns import Columns, assembled, indicators, roles
 from .source import Source
-from .table import Table, checked, labels, target_column
+from .table import Table, checked, labels
 
 
-def read(source: Source, n_features: int | None, target: int | str | None) -> Table:
+def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     """The whole table; pyarrow is needed."""
     try:
         import pyarrow as pa
@@ -32,24 +33,28 @@ def read(source: Source, n_features: int | None, target: int | str | None) -> Ta
     if table is None:
         raise InputError(f"{source.name} cannot be read: {limits.refusal(claimed, allowed)}")
     names = table.column_names
-    column = target_column(source.name, target, names, n_features)
-    features = [k for k in range(len(names)) if k != column]
+    target, features, categories = roles(source.name, asked, names, n_features)
     if not features:
         raise InputError(f"{source.name} has only the column of the labels. Features must stand beside it.")
-    X = np.empty((table.num_rows, len(features)))
-    for place, k in enumerate(features):
-        X[:, place] = _numbers(source.name, names[k], table.column(k))
-    y = None if column is None else _labels(source.name, names[column], table.column(column))
-    return checked(source.name, X, y, n_features, [names[k] for k in features])
+    encoded = {
+        k: indicators(
+            source.name, names[k], [str(text) for text in table.column(k).to_pylist()], levels, "row {}".format
+        )
+        for k, levels in categories.items()
+    }
+    X, found = assembled(features, lambda k: _numbers(source.name, names[k], table.column(k)), encoded, names)
+    y = None if target is None else _labels(source.name, names[target], table.column(target))
+    return checked(source.name, X, y, n_features, found)
 
 
 def _numbers(file: str, name: str, column: Any) -> np.ndarray:
-    array = column.to_numpy()
+    array: np.ndarray = column.to_numpy()
     if array.dtype.kind not in "biuf":
         raise InputError(
-            f"{file} has values of type {column.type} in column {name!r}. Encode text, dates and categories as numbers."
+            f"{file} has values of type {column.type} in column {name!r}. Leave it out with --drop {name}, or encode "
+            f"text with --categorical {name}."
         )
-    return array
+    return array.astype(np.float64)
 
 
 def _labels(file: str, name: str, column: Any) -> np.ndarray:

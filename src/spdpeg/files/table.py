@@ -133,17 +133,3 @@ def labels(texts: Sequence[str]) -> np.ndarray:
         if len(whole) != np.unique(numbers).size:
             return np.array(texts, dtype=str)
     return numbers
-
-
-def target_column(name: str, target: int | str | None, columns: list[str], n_features: int | None) -> int | None:
-    """Position of the labels among the columns of file `name`; None if all columns are features."""
-    width = len(columns)
-    if target is None:
-        return None if width == n_features else width - 1
-    if isinstance(target, str):
-        if target not in columns:
-            raise InputError(f"{name} has no column {target!r}. It has: {', '.join(columns)}.")
-        return columns.index(target)
-    if not -width <= target < width:
-        raise InputError(f"target is {target} and {name} has {width} columns. Give a position among them.")
-    return target % width

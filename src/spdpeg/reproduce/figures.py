@@ -88,11 +88,14 @@ def _panel(panel: Any, results: Results, task: str, data: str, axis: str, metric
         tops.append(high.max())
         bottoms.append(low.min())
         start = mean.metrics[metric][0, 0]
-    best = float(np.mean([getattr(o, metric) for o in results.optimum(task, data)]))
-    panel.axhline(best, color="black", linewidth=0.8, linestyle=(0, (1, 3)), label="optimum")
+    optima = results.optimum(task, data)
+    if all(o.proved for o in optima):
+        best = float(np.mean([getattr(o, metric) for o in optima]))
+        panel.axhline(best, color="black", linewidth=0.8, linestyle=(0, (1, 3)), label="optimum")
+        bottoms.append(best)
     panel.set_xscale("log")
     panel.grid(alpha=0.25)
     if metric != "score" and tops:
-        bottom = min(*bottoms, best)
+        bottom = min(bottoms)
         top = min(max(tops), _HEADROOM * start)
         panel.set_ylim(bottom - 0.04 * (top - bottom), top + 0.04 * (top - bottom))

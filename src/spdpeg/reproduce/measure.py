@@ -33,8 +33,6 @@ _TUNING_STEPS = 200
 """But at least so many steps."""
 
 OPTIMUM_TOLERANCE = 1e-6
-_OPTIMUM_SECONDS = 10.0
-"""The least that the search for an optimum is given."""
 
 _APART = 1000
 """Seeds of the same round are so far apart, farther than there are rounds."""
@@ -77,7 +75,7 @@ def optimum(study: Study, task: str, data: str, fold: int) -> dict[str, Any]:
             problem,
             tol=OPTIMUM_TOLERANCE,
             max_passes=None,
-            max_seconds=max(_OPTIMUM_SECONDS, 5 * study.seconds),
+            max_seconds=study.optimum_seconds,
             record_every=5,
             seed=study.seed,
         )

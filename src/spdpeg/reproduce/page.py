@@ -104,9 +104,12 @@ def _curves(results: Results, task: str, data: str) -> dict[str, Any]:
 
 def _optimum(results: Results, task: str, data: str) -> dict[str, Any]:
     rounds = results.optimum(task, data)
-    gaps = [(o.objective - o.bound) / abs(o.objective) for o in rounds]
+    gap = max((o.objective - o.bound) / abs(o.objective) for o in rounds)
+    found = {"solver": rounds[0].solver, "gap": number(gap), "proved": all(o.proved for o in rounds)}
+    if not found["proved"]:
+        return found
     means = {name: number(np.mean([getattr(o, name) for o in rounds])) for name in ("objective", "test_loss", "score")}
-    return {**means, "solver": rounds[0].solver, "gap": number(max(gaps))}
+    return {**means, **found}
 
 
 def _conditions(verdicts: Verdicts) -> list[dict[str, Any]]:

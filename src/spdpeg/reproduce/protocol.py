@@ -12,6 +12,9 @@ from ..operators import Operator, as_operator
 from ..penalties import Penalty
 from .methods import Method
 
+_OPTIMUM_SECONDS = 10.0
+"""The least that the search for an optimum is given."""
+
 FOLDS = 5
 """A round trains on four fifths of the rows and tests on the last one."""
 
@@ -132,6 +135,17 @@ class Study:
         """Round and seed of every run of a method; one seed does for a deterministic one."""
         seeds = 1 if self.methods[task][method].deterministic else self.seeds
         return [(fold, seed) for fold in range(self.rounds) for seed in range(seeds)]
+
+    @property
+    def optimum_seconds(self) -> float:
+        """That the search for an optimum may take."""
+        return max(_OPTIMUM_SECONDS, 5 * self.seconds)
+
+    def most_seconds(self, jobs: int) -> float:
+        """That all curves and optima take at most in so many processes, without tuning and compiling."""
+        curves = sum(1 + len(self.runs(task, method)) for task in self.tasks for method in self.methods[task])
+        optima = self.rounds * len(self.tasks)
+        return len(self.data) * (curves * self.seconds + optima * self.optimum_seconds) / jobs
 
     def reference(self, task: str) -> Method:
         """The method that sets the pace."""

@@ -62,7 +62,7 @@ class Curve(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """The certified best of one round; `bound` is the lower bound that proves it, or the objective without one."""
+    """The best of one round; `bound` is the lower bound that proves it, or the objective without one."""
 
     task: str
     data: str
@@ -79,6 +79,8 @@ class Optimum(NamedTuple):
     coupling: float
     curvature: float
     """8 rho |F|^2 and sqrt(8 L-hat^2 + rho |F|^2) with rho = 1; the larger one is the printed L~."""
+    proved: bool = True
+    """The bound is there, and as close as an optimum's should be."""
 
 
 class Mean(NamedTuple):
@@ -166,7 +168,9 @@ def collect(study: Study, parts: Parts) -> Results:
         for fold in range(study.rounds):
             part = parts.read(Job("optimum", task, data, "", fold))
             bound = part.pop("bound")
-            optima.append(Optimum(task, data, fold, bound=part["objective"] if bound is None else bound, **part))
+            proved = bound is not None and part["objective"] - bound <= _LOOSE * abs(part["objective"])
+            bound = part["objective"] if bound is None else bound
+            optima.append(Optimum(task, data, fold, bound=bound, proved=proved, **part))
     return Results(study, found, optima, skipped, pace, _settings(study, parts))
 
 

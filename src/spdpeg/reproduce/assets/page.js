@@ -86,7 +86,7 @@ function limits() {
   if (state.metric === "score" || state.metric === "excess") return undefined;
   const curves = shown().map(([, curve]) => curve[state.metric]);
   if (!curves.length) return undefined;
-  const best = data.optima[cell()][state.metric];
+  const best = data.optima[cell()][state.metric] ?? Infinity;
   const low = Math.min(best, ...curves.flatMap((c) => c[1].slice(1)).filter((v) => v !== null));
   const high = Math.min(1.3 * curves[0][0][0], Math.max(...curves.flatMap((c) => c[2].slice(1)).filter((v) => v !== null)));
   return [low - 0.04 * (high - low), high + 0.04 * (high - low)];
@@ -122,10 +122,12 @@ function caption() {
   const rounds = data.settings.study.rounds;
   const start = `${data.tasks[state.task].title} on ${state.set}: ${metrics(state.task)[state.metric]} against ${AXES[state.axis]}, ` +
     `mean of ${rounds} ${rounds === 1 ? "round" : "rounds"} with ${data.settings.study.seeds} ${data.settings.study.seeds === 1 ? "seed" : "seeds"} each; set-up and tuning are off the clock.`;
+  const gap = Number((optimum.gap ?? 0).toPrecision(2));
+  const known = `found by ${optimum.solver}` + (gap > 0 ? ` with a relative duality gap of at most ${gap}.` : ".");
   const proof = state.metric === "excess"
     ? "Measured from the lower bound that the certificate of the optimum proves, or from the lowest objective seen where that bound is loose."
-    : `The dotted line is the optimum (${short(optimum[state.metric])}), found by ${optimum.solver}` +
-      (optimum.gap > 0 ? ` with a relative duality gap of at most ${Number(optimum.gap.toPrecision(2))}.` : ".");
+    : optimum.proved ? `The dotted line is the optimum (${short(optimum[state.metric])}), ${known}`
+    : `No optimum is shown, since none is proved: the best value was ${known}`;
   find("caption").textContent = `${start} ${proof}`;
   find("plot").setAttribute("aria-label", start);
 }
