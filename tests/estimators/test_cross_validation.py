@@ -17,6 +17,7 @@ from spdpeg.estimators import (
     FusedLogisticRegression,
     FusedLogisticRegressionCV,
     GraphGuidedLogisticRegressionCV,
+    fitting,
 )
 from spdpeg.model_file import load_model, save_model
 
@@ -40,6 +41,27 @@ def test_scores_are_those_of_a_grid_search() -> None:
     np.testing.assert_allclose(ours.coef_, search.best_estimator_.coef_, atol=1e-4)
     default = FusedLogisticRegressionCV(**GRIDS, cv=folds, tol=1e-8, random_state=0).fit(X, y)
     np.testing.assert_allclose(default.scores_, ours.scores_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_under_the_squared_loss_follow_from_the_whole(weighted: bool) -> None:
+    """Fits and scores from second moments are those of the rows, which a scorer of one's own reads."""
+    X, y, _ = NUMBERS
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, 120) if weighted else None
+    by_moments, by_rows = (
+        FusedLassoCV(**GRIDS, cv=4, tol=1e-9, solver=solver, random_state=0).fit(X[:, :20] + 50.0, y, weights)
+        for solver in ("auto", "prox-newton")
+    )
+    np.testing.assert_allclose(by_moments.scores_, by_rows.scores_, rtol=1e-6)
+    assert (by_moments.lam1_, by_moments.lam2_) == (by_rows.lam1_, by_rows.lam2_)
+
+
+def test_folds_that_do_not_part_the_rows_are_read() -> None:
+    X, y, _ = NUMBERS
+    folds = [(np.arange(60), np.arange(60, 100)), (np.arange(60, 120), np.arange(40))]
+    model = FusedLassoCV(**GRIDS, cv=folds, random_state=0)
+    assert fitting.FoldMoments.of(model._at(1.0, 1.0), (X, y, None, None), folds) is None
+    assert model.fit(X, y).scores_.shape == (2, 3, 2)
 
 
 @pytest.fixture(scope="module")

@@ -51,6 +51,12 @@ def test_neighbours_save_work() -> None:
     assert found.passes.sum() < 0.85 * passes.sum()
 
 
+def test_least_squares_read_the_rows_once() -> None:
+    found = path(estimators.FusedLasso(tol=1e-6), NUMBERS.X, NUMBERS.y, n_lam1=3, n_lam2=3)
+    assert found.passes.sum() == 1
+    assert np.all(found.gap <= 1e-6)
+
+
 def test_grids_reach_from_nothing_to_much() -> None:
     """At the largest lam1 all coefficients are 0, at the largest lam2 hardly any jump is left."""
     X, y, _ = CLASSES

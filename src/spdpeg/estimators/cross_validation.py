@@ -137,19 +137,25 @@ class CrossValidated:
         at_a_time = min(jobs, len(folds))
         model.set_params(n_jobs=jobs // at_a_time)
 
-        def fold(rows: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-            train, test = rows
-            (X_in, y_in, *known), (X_out, y_out, *held) = _rows(train, data), _rows(test, data)
-            seen = dict(zip(extras, known, strict=True))
+        moments = fitting.FoldMoments.of(model, (X, y, sample_weight, offset), folds)
+
+        def fold(number: int) -> np.ndarray:
+            train, test = folds[number]
+            (X_in, y_in, *given_in), (X_out, y_out, *held) = _rows(train, data), _rows(test, data)
+            seen = dict(zip(extras, given_in, strict=True))
             unseen = dict(zip(extras, held, strict=True))
             scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size))
-            for place, fitted in fitting.walk(model, self.lam1_grid_, self.lam2_grid_, X_in, y_in, **seen):
-                scores[place] = scorer(fitted, X_out, y_out, **unseen)
+            others = None if moments is None else moments.others(number)
+            for place, fitted in fitting.walk(
+                model, self.lam1_grid_, self.lam2_grid_, X_in, y_in, **seen, moments=others
+            ):
+                known = moments.score(number, fitted) if moments is not None and self.scoring is None else None
+                scores[place] = scorer(fitted, X_out, y_out, **unseen) if known is None else known
             return scores
 
         # Several folds share the processors already, and rounding must not depend on how many processors there are.
         with threads.using(at_a_time), threads.one_blas_thread:
-            return np.stack(list(threads.in_order(fold, folds)), axis=2)
+            return np.stack(list(threads.in_order(fold, range(len(folds)))), axis=2)
 
     def _choice(self) -> tuple[int, int]:
         """Indices of the weights to take."""

@@ -257,7 +257,7 @@ def path(
     weights = chosen(estimator, (X, y, sample_weight, offset), lam1, lam2, n_lam1, n_lam2, eps)
     shape = (weights["lam1"].size, weights["lam2"].size)
     kept: dict[str, np.ndarray] = {}
-    fits = walk(estimator, **weights, X=X, y=y, sample_weight=sample_weight, offset=offset)
+    fits = walk(estimator, weights["lam1"], weights["lam2"], X=X, y=y, sample_weight=sample_weight, offset=offset)
     if estimator.verbose:
         from ..engine.progress import counted
 

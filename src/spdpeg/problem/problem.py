@@ -282,6 +282,11 @@ class Problem:
         return sp.csc_array(lift @ basis)
 
     @property
+    def in_memory(self) -> bool:
+        """Rows can be had one by one."""
+        return self._block is not None
+
+    @property
     def is_signal(self) -> bool:
         """The loss is squared and no row of X has more than one entry: X is the identity, or diagonal."""
         return self.n_samples is not None and self._moments.is_signal(self._block, self.loss)

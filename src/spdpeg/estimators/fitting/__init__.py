@@ -1,6 +1,7 @@
 """From rows and a model to solutions: one fit, a fit that goes on with a stream, and fits at many weights."""
 
 from .flow import Data, Plan, Solution, Start, Terms, fit, keep, penalties, plan, rows
+from .folds import FoldMoments
 from .grids import EPS, chosen
 from .intact import intact
 from .largest import lam_max
@@ -11,6 +12,7 @@ from .walk import walk
 __all__ = [
     "EPS",
     "Data",
+    "FoldMoments",
     "Plan",
     "Settings",
     "Solution",

@@ -13,6 +13,7 @@ from ...engine.auto import continues
 from ...newton.continuation import Continuation, Place, plane
 from ...problem import Problem
 from ...result import uninterrupted
+from ...sums.statistics import Moments
 from .flow import Plan, Solution, Start, fit, keep, penalties, plan
 
 Ends = list[Any]
@@ -20,7 +21,14 @@ Ends = list[Any]
 
 
 def walk(
-    estimator: Any, lam1: np.ndarray, lam2: np.ndarray, X: Any, y: Any, sample_weight: Any = None, offset: Any = None
+    estimator: Any,
+    lam1: np.ndarray,
+    lam2: np.ndarray,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    offset: Any = None,
+    moments: Moments | None = None,
 ) -> Iterator[tuple[tuple[int, int], Any]]:
     """Fit at all pairs of weights.
 
@@ -36,6 +44,8 @@ def walk(
         A weight that the estimator does not have is passed over.
     X, y, sample_weight, offset
         As in `fit`.
+    moments : Moments, optional
+        Second moments of the rows, where they are known: a squared loss then reads nothing.
 
     Yields
     ------
@@ -46,6 +56,8 @@ def walk(
     # Positive weights first, so that F is made whatever the grids hold.
     model = clone(estimator).set_params(verbose=False, **dict.fromkeys(names, 1.0))
     whole = plan(model, X, y, sample_weight, offset)
+    if moments is not None:
+        whole.problems[0].adopt_moments(moments)
     fitter = JointFits() if whole.joint is not None else SeparateFits(whole)
     above: dict[int, Ends] = {}
     for i in range(lam1.size):
