@@ -15,13 +15,23 @@ def complete(cls: type) -> None:
     own = inspect.cleandoc(cls.__doc__ or "")
     summary, sections = _split(own)
     for name in _SECTIONS:
-        inherited = (_split(inspect.cleandoc(base.__doc__ or ""))[1].get(name, "") for base in cls.__bases__)
+        inherited = (_split(inspect.cleandoc(base.__doc__ or ""))[1].get(name, "") for base in _told_by(cls))
         items = _first_of_each("\n".join(filter(None, (sections.get(name, ""), *inherited))))
         if items:
             sections[name] = _in_order(items, _arguments(cls)) if name == "Parameters" else items
     rest = [name for name in sections if name not in _SECTIONS]
     order = [name for name in _SECTIONS if name in sections] + rest
     cls.__doc__ = "\n\n".join([summary, *(f"{name}\n{'-' * len(name)}\n{sections[name]}" for name in order)])
+
+
+def _told_by(cls: type) -> list[type]:
+    """The direct bases, and the bases of those that are not completed themselves."""
+    found: list[type] = []
+    for base in cls.__bases__:
+        found.append(base)
+        if not hasattr(base, "fit"):
+            found += [further for further in base.__bases__ if further is not object]
+    return found
 
 
 def _arguments(cls: type) -> list[str]:

@@ -11,11 +11,12 @@ from ..penalties import Penalty
 from .base import weighted
 from .classification import Classifier
 from .logistic import LogisticClassifier
+from .pieces import InPieces
 from .regression import Regressor
 
 
 @dataclass(eq=False, repr=False)
-class Fused:
+class Fused(InPieces):
     """The penalty of the fused models.
 
     Parameters

@@ -9,11 +9,12 @@ from ..operators import Identity
 from ..penalties import Penalty
 from .base import weighted
 from .logistic import LogisticClassifier
+from .pieces import InPieces
 from .regression import Regressor
 
 
 @dataclass(eq=False, repr=False)
-class Generalized:
+class Generalized(InPieces):
     """The penalty of the generalized lasso.
 
     Parameters

@@ -11,13 +11,14 @@ from ..parameters import one_of
 from ..penalties import L1, L2Squared, Penalty
 from .base import weighted
 from .logistic import LogisticClassifier
+from .pieces import InPieces
 from .regression import Regressor
 
 R1: dict[str, type[L1] | type[L2Squared]] = {"l1": L1, "ridge": L2Squared}
 
 
 @dataclass(eq=False, repr=False)
-class GraphGuided:
+class GraphGuided(InPieces):
     """The penalty of the graph-guided models.
 
     Parameters

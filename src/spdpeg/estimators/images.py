@@ -9,11 +9,12 @@ from ..operators import GridDifference
 from ..penalties import Nuclear, Penalty
 from .base import weight, weighted
 from .logistic import LogisticClassifier
+from .pieces import InPieces
 from .regression import Regressor
 
 
 @dataclass(eq=False, repr=False)
-class TotalVariation:
+class TotalVariation(InPieces):
     """The penalty of the total variation models.
 
     Parameters

@@ -11,11 +11,12 @@ from ..errors import InputError, UnsupportedError
 from ..operators import Difference, FirstDifference, Matrix, Operator
 from ..penalties import Penalty
 from .base import weighted
+from .pieces import InPieces
 from .regression import Regressor
 
 
 @dataclass(eq=False, repr=False)
-class TrendFilter(Regressor):
+class TrendFilter(InPieces, Regressor):
     """Trend filtering: a piecewise polynomial curve through noisy data, or coefficients that form one.
 
     Minimises, over x and the intercept c,
@@ -60,6 +61,9 @@ class TrendFilter(Regressor):
 
     order: int = 2
     lam2: Any = 0.01
+
+    def _line_order(self) -> int | None:
+        return int(self.order)
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
         return None, weighted(self, "lam2")

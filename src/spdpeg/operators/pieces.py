@@ -1,5 +1,7 @@
 """What a solution is made of: entries of F x that vanish, the pieces they tie together, and how many are free."""
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, structural_rank
@@ -13,6 +15,21 @@ _HARDLY = 1e-9
 
 _ROUNDING = 64.0 * np.finfo(float).eps
 """What rounding leaves of a difference, as a part of the entries that it is taken of."""
+
+
+class Segment(NamedTuple):
+    """A stretch of a line: the entries from `start` to `stop`, which is not part of it, and their mean."""
+
+    start: int
+    stop: int
+    value: float
+
+
+class Region(NamedTuple):
+    """A connected part of an image or a graph: the numbers of its entries, in C order, and their mean."""
+
+    members: np.ndarray
+    value: float
 
 
 def vanishing(values: np.ndarray, multipliers: np.ndarray, weights: np.ndarray, size: float = 0.0) -> np.ndarray:
@@ -43,18 +60,18 @@ def vanishing(values: np.ndarray, multipliers: np.ndarray, weights: np.ndarray, 
 
 
 def image_size(F: Operator, x: np.ndarray) -> float:
-    """The largest sum of absolute values that an entry of F x is made of, at most."""
-    widest = 2.0**F.order if isinstance(F, Difference) else float(np.max(abs(F.matrix()).sum(axis=1), initial=0.0))
-    return widest * float(np.max(np.abs(x), initial=0.0))
+    """How large the numbers are that are added up to an entry of F x, about."""
+    return 2.0 * F.norm * float(np.max(np.abs(x), initial=0.0))
 
 
-def pieces(F: Operator, zero: np.ndarray) -> np.ndarray | None:
+def pieces(F: Operator, zero: np.ndarray, order: int | None = None) -> np.ndarray | None:
     """The number of the piece that each entry of x belongs to, where the entries `zero` of F x vanish.
 
     Where F takes differences of two entries, a piece is a connected set of equal entries; where it takes higher
-    differences along a line, a stretch from knot to knot. For any other F there are no pieces: None.
+    differences along a line, a stretch from knot to knot. For any other F there are no pieces: None. `order` tells
+    that a matrix takes differences along a line.
     """
-    order = _order(F)
+    order = order or line_order(F)
     if order is not None:
         starts = np.zeros(F.n_inputs, dtype=np.int64)
         starts[np.flatnonzero(~zero) + (order + 1) // 2] = 1
@@ -67,6 +84,9 @@ def pieces(F: Operator, zero: np.ndarray) -> np.ndarray | None:
 
 def pairs_of(matrix: sp.csr_array) -> np.ndarray | None:
     """The two columns of each row, if every row is a multiple of the difference of two entries; None otherwise."""
+    if not np.all(matrix.data):  # zeros that are stored
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
     if not np.all(np.diff(matrix.indptr) == 2):
         return None
     values = matrix.data.reshape(-1, 2)
@@ -90,19 +110,34 @@ def freedom(F: Operator, zero: np.ndarray, support: np.ndarray) -> int:
     if F.chain:
         first = np.concatenate([[True], ~zero])
         return int(np.count_nonzero(first & support))
-    if _order(F) is not None and support.all():
+    if line_order(F) is not None and support.all():
         return int(support.size - np.count_nonzero(zero))
     inside = np.flatnonzero(support)
     rows = F.matrix()[np.flatnonzero(zero)][:, inside]
-    if _order(F) is None:
+    if line_order(F) is None:
         basis = null_space(rows)
         if basis is not None:
             return int(basis.shape[1])
     return int(inside.size - (structural_rank(sp.csr_array(rows)) if rows.nnz else 0))
 
 
-def _order(F: Operator) -> int | None:
-    """Of differences along a line."""
+def line_order(F: Operator) -> int | None:
+    """The order of differences along a line; None for any other F."""
     if F.chain:
         return 1
     return int(F.order) if isinstance(F, Difference) else None
+
+
+def segments(labels: np.ndarray, x: np.ndarray, line: bool) -> list[Segment] | list[Region]:
+    """The pieces with these labels as stretches of a line, or as regions."""
+    sizes = np.bincount(labels)
+    values = np.bincount(labels, x) / sizes
+    members = np.argsort(labels, kind="stable")
+    stops = np.cumsum(sizes)
+    # A mean of equal numbers may differ from them by rounding.
+    smallest, largest = np.minimum.reduceat(x[members], stops - sizes), np.maximum.reduceat(x[members], stops - sizes)
+    values = np.where(smallest == largest, smallest, values)
+    if line:
+        rows = zip((stops - sizes).tolist(), stops.tolist(), values.tolist(), strict=True)
+        return [Segment(*row) for row in rows]
+    return [Region(group, value) for group, value in zip(np.split(members, stops[:-1]), values.tolist(), strict=True)]

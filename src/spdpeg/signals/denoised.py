@@ -2,32 +2,18 @@
 
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import plots
 from ..certificate import Certificate
 from ..errors import UnsupportedError
+from ..operators.pieces import Region, Segment, segments
 from . import solution
 from .choose import Choice
 from .fit import Fit
 from .signal import Signal
-
-
-class Segment(NamedTuple):
-    """A stretch of a signal: the values from `start` to `stop`, which is not part of it, and their mean."""
-
-    start: int
-    stop: int
-    value: float
-
-
-class Region(NamedTuple):
-    """A connected part of an image or a graph: the numbers of its values, in C order, and what they are."""
-
-    members: np.ndarray
-    value: float
 
 
 class Denoised:
@@ -82,18 +68,7 @@ class Denoised:
 
         For trends of order 2 and more a segment reaches from knot to knot, and its value is the mean of the curve.
         """
-        flat = self.labels.reshape(-1)
-        sums = np.bincount(flat, self._fit.x)
-        sizes = np.bincount(flat)
-        values = sums / sizes
-        if self._signal.order is not None:
-            stops = np.cumsum(sizes)
-            if self._signal.order == 1:
-                values = self._fit.x[stops - 1]  # a mean of equal numbers may differ from them by rounding
-            rows = zip((stops - sizes).tolist(), stops.tolist(), values.tolist(), strict=True)
-            return [Segment(*row) for row in rows]
-        members = np.split(np.argsort(flat, kind="stable"), np.cumsum(sizes)[:-1])
-        return [Region(group, float(self._fit.x[group[0]])) for group in members]
+        return segments(self.labels.reshape(-1), self._fit.x, self._signal.order is not None)
 
     @cached_property
     def df(self) -> int:

@@ -5,12 +5,14 @@ from .folds import FoldMoments
 from .grids import EPS, chosen
 from .intact import intact
 from .largest import lam_max
+from .refit import Basis, curve_basis, piece_basis
 from .settings import Settings
 from .stream import learn
 from .walk import walk
 
 __all__ = [
     "EPS",
+    "Basis",
     "Data",
     "FoldMoments",
     "Plan",
@@ -19,12 +21,14 @@ __all__ = [
     "Start",
     "Terms",
     "chosen",
+    "curve_basis",
     "fit",
     "intact",
     "keep",
     "lam_max",
     "learn",
     "penalties",
+    "piece_basis",
     "plan",
     "rows",
     "walk",

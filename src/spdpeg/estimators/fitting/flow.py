@@ -29,6 +29,8 @@ from ...penalties import Penalty
 from ...problem import Problem
 from ...result import Result, Run, uninterrupted
 from ...sums import threads
+from .account import account
+from .refit import refit
 from .settings import Settings, settings_of
 
 
@@ -273,10 +275,20 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution]) -> None:
     """
     for solution in solutions:
         _warn(model, solution.result)
-    store(model, plan.terms, solutions, max(math.ceil(solution.result.passes) for solution in solutions), [])
+    data = plan.data
+    n_rows = float(len(data.targets[0]) if data.weights is None else data.weights.sum())
+    store(model, plan.terms, solutions, max(math.ceil(solution.result.passes) for solution in solutions), [], n_rows)
+    refit(model, plan)
 
 
-def store(model: Model, terms: Terms, solutions: Sequence[Solution], n_iter: int, learners: list[Any]) -> None:
+def store(
+    model: Model,
+    terms: Terms,
+    solutions: Sequence[Solution],
+    n_iter: int,
+    learners: list[Any],
+    n_rows: float | None = None,
+) -> None:
     """The one place where fitted attributes are set; `_derive` adds those that a model makes of its coefficients."""
     parts = [solution.problem.split(solution.result.x) for solution in solutions]
     coef, intercept = model._shaped(np.vstack([coef for coef, _ in parts]), np.hstack([level for _, level in parts]))
@@ -284,6 +296,7 @@ def store(model: Model, terms: Terms, solutions: Sequence[Solution], n_iter: int
     for name in ("objective", "certificate", "history", "dual"):
         values = [getattr(solution.result, name) for solution in solutions]
         found[f"{name}_"] = values[0] if len(values) == 1 else values
+    found |= account(solutions, terms.r1, terms.r2, terms.F, n_rows)
     for name, value in found.items():
         setattr(model, name, value)
     model._derive()
