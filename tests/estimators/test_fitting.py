@@ -23,11 +23,11 @@ class Counted(FusedLasso):
 
     Attributes
     ----------
-    n_pieces_ : int
+    n_levels_ : int
     """
 
     def _derive(self) -> None:
-        self.n_pieces_ = 1 + np.count_nonzero(np.diff(self.coef_))
+        self.n_levels_ = 1 + np.count_nonzero(np.diff(self.coef_))
 
 
 def test_three_steps_are_a_fit() -> None:
@@ -76,12 +76,12 @@ def test_a_plan_begins_at_the_last_fit_if_asked_to() -> None:
 def test_what_a_model_derives_follows_every_fit() -> None:
     X, y, _ = NUMBERS
     model = Counted(0.01, 0.3, random_state=0, tol=1e-8).fit(X, y)
-    assert model.n_pieces_ == 1 + np.count_nonzero(np.diff(model.coef_)) < 12
+    assert model.n_levels_ == 1 + np.count_nonzero(np.diff(model.coef_)) < 12
     model.partial_fit(X, y)
-    assert model.n_pieces_ == 1 + np.count_nonzero(np.diff(model.coef_))
+    assert model.n_levels_ == 1 + np.count_nonzero(np.diff(model.coef_))
     walked = fitting.walk(model, np.array([0.1, 0.01]), np.array([10.0, 0.01]), X, y)
     for _, here in walked:
-        assert here.n_pieces_ == 1 + np.count_nonzero(np.diff(here.coef_))
+        assert here.n_levels_ == 1 + np.count_nonzero(np.diff(here.coef_))
 
 
 def test_a_graph_is_learned_once_on_a_walk(monkeypatch: pytest.MonkeyPatch) -> None:

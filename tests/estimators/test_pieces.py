@@ -17,6 +17,7 @@ from spdpeg import (
     TotalVariationRegressor,
     TrendFilter,
     load_model,
+    path,
     save_model,
 )
 from spdpeg.errors import InputError, UnsupportedError
@@ -169,3 +170,9 @@ def test_what_is_not_there_is_told() -> None:
         FusedLasso(refit="cp").fit(X, Y)
     with pytest.raises(UnsupportedError, match="least squares"):
         FusedLogisticRegression(refit="bic").fit(X, Y > 1.0)
+
+
+def test_a_point_of_a_path_counts_its_own_pieces() -> None:
+    found = path(FusedLasso(**EXACT), X, Y, lam1=[0.05], lam2=[0.5, 0.1])
+    alone = FusedLasso(0.05, 0.5, **EXACT).fit(X, Y)
+    assert found.at(0, 0).n_pieces_ == alone.n_pieces_ < found.at(0, 1).n_pieces_

@@ -104,11 +104,11 @@ def test_several_classes_in_sparse_rows(multi_class: str) -> None:
 
 
 def test_a_learned_graph_is_learned_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from spdpeg import graphs
+    from spdpeg.graphs import structure
 
     calls = []
-    learn = graphs.knn
-    monkeypatch.setattr(graphs, "knn", lambda *args: calls.append(args) or learn(*args))
+    learn = structure.knn
+    monkeypatch.setattr(structure, "knn", lambda *args: calls.append(args) or learn(*args))
     model = estimators.GraphGuidedLogisticRegression("knn", random_state=0)
     path(model, CLASSES.X, CLASSES.y, lam1=[0.1, 0.01], lam2=[0.1, 0.01])
     assert len(calls) == 1

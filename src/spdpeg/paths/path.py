@@ -82,6 +82,8 @@ class Path:
         model.coef_ = coef.copy()
         model.intercept_ = intercept.copy() if intercept.ndim else float(intercept)
         model.objective_, model.n_iter_ = float(self.objective[i, j]), int(self.passes[i, j])
+        for name in {"flat_", "mean_loss_", "n_rows_"} & vars(model).keys():
+            setattr(model, name, None)  # of another fit
         model._derive()
         return model
 
