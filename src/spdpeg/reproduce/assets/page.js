@@ -1,5 +1,5 @@
 const AXES = { passes: "passes over the data", reads: "rows read", seconds: "seconds" };
-const STAGES = { end: "at the end of the reference's run", early: "after its first pass" };
+const STAGES = { end: "at the end", early: "after the first pass" };
 const state = { task: "", set: "", metric: "objective", axis: "", stage: "end" };
 const METRICS = ["objective", "test_loss", "score"];
 const MARKS = { ahead: "▲", level: "●", behind: "▼" };
