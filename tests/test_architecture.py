@@ -16,7 +16,7 @@ ROOT = Path(spdpeg.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
 LAYERS = [
-    {"errors", "parameters", "sparse"},
+    {"errors", "parameters", "sparse", "lazy"},
     {"kernels"},
     {"losses", "penalties", "operators", "data", "graphs", "files"},
     {"plots", "sums", "degrees", "pages"},
@@ -37,7 +37,9 @@ LAYERS = [
 
 SIDEWAYS = {
     ("parameters", "errors"),
+    ("parameters", "lazy"),
     ("sparse", "errors"),
+    ("lazy", "errors"),
     ("result", "state"),
     ("operators", "penalties"),
     ("graphs", "operators"),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .engine.solve import solve
     from .errors import (
         CacheWarning,
+        ClusterError,
         DivergedError,
         InputError,
         OrderWarning,
@@ -40,6 +41,7 @@ _LAZY: dict[str, tuple[str, ...]] = {
     "engine": ("list_solvers", "solve"),
     "errors": (
         "CacheWarning",
+        "ClusterError",
         "DivergedError",
         "InputError",
         "OrderWarning",
@@ -90,6 +92,7 @@ command line must answer to Ctrl-C already, and scikit-learn takes longer than a
 
 __all__ = [
     "CacheWarning",
+    "ClusterError",
     "DivergedError",
     "History",
     "InputError",

@@ -49,6 +49,10 @@ class StateError(SpdpegError, ValueError):
     """A saved state that is damaged or belongs to another problem."""
 
 
+class ClusterError(SpdpegError, RuntimeError):
+    """Workers of a cluster that were lost, or that have not got on for too long."""
+
+
 class CacheWarning(UserWarning):
     """Compiled code could not be kept on disk; everything works, each process compiles anew."""
 

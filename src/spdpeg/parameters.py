@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from .errors import InputError
+from .lazy import refuse_dask
 
 _WORDS = 200
 """Letters of a value that a message shows."""
@@ -125,6 +126,7 @@ def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
 
 def numbers(name: str, value: Any) -> np.ndarray:
     """`value` as a new float64 array of any shape, refused if it is not made of real numbers."""
+    refuse_dask(name, value)
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "biufO":

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.rows import Rows
+from ..lazy import refuse_dask
 from ..sparse import sound
 
 
@@ -57,6 +58,7 @@ def as_source(X: Any) -> Any:
 
     if isinstance(X, Source | Stream):
         return X
+    refuse_dask("X", X)
     if sp.issparse(X) or hasattr(X, "__array__") or (isinstance(X, list | tuple) and not _holds_chunks(X)):
         # A CSR source makes sure of what it is given; once is enough.
         table = X if sp.issparse(X) else as_table(X)
@@ -82,6 +84,7 @@ def as_table(X: Any) -> Any:
     """X as an array or a SciPy sparse matrix; one that is so already is returned as it is, if it is sound."""
     if sp.issparse(X):
         return sound(X)
+    refuse_dask("X", X)
     if np.ma.is_masked(X):
         raise InputError("X is a masked array with masked entries. Impute them or drop their rows.")
     # Only a data frame whose columns are all sparse has this accessor; np.asarray would fill in the zeros.

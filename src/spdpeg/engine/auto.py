@@ -21,7 +21,7 @@ from ..exact.working_set import WorkingSet
 from ..losses import Squared
 from ..newton.model import is_sparse
 from ..newton.sampled_newton import MOST_FEATURES, ROWS_PER_FEATURE, SampledNewton, fits, is_tall
-from ..problem import Problem
+from ..problem import Partitions, Problem
 from ..result import Status
 from ..solvers.base import Periodic, Solver
 from ..solvers.spdhg_cers import SPDHGCERS
@@ -72,7 +72,7 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
     if isinstance(problem.source, Stream):
         return [_chosen(SPDPEG(), "a stream shows each row once")]
     exact = _exact(problem)
-    if isinstance(problem.source, Tables):
+    if isinstance(problem.source, Tables | Partitions):
         if not exact or not exact[0][0].on_sums:
             raise UnsupportedError(
                 f"{problem.source.name} is read block by block, and no method that reads all rows at a time takes this "

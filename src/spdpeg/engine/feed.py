@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data import Block, Stream, Tables
 from ..errors import InputError, UnsupportedError
-from ..problem import Problem
+from ..problem import Partitions, Problem
 from ..result import Status
 from ..solvers.base import Solver
 from ..state import State
@@ -156,7 +156,7 @@ Feed = FiniteFeed | StreamFeed
 
 def check(problem: Problem, solver: Solver) -> None:
     """Refuse a stream where the solver asks for rows in an order of its own, and blocks where it wants single rows."""
-    if isinstance(problem.source, Tables) and not solver.on_sums:
+    if isinstance(problem.source, Tables | Partitions) and not solver.on_sums:
         raise UnsupportedError(
             f"{solver.about.name} reads single rows in an order of its own, and {problem.source.name} is read block by "
             'block. Use "auto", "prox-newton" or "working-set", stream it with "spdpeg", or load it into memory.'

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..data import Tables
 from ..errors import InputError, StateError
 from ..kernels import jit
 from ..parameters import as_number, shown
@@ -208,7 +207,7 @@ def _planned(
 
 def _streams(problem: Problem, solver: str | Solver) -> bool:
     """Whether rows that are read in blocks shall be a stream: for methods that need each of them only once."""
-    if not isinstance(problem.source, Tables) or (isinstance(solver, str) and solver == "auto"):
+    if problem.in_memory or (isinstance(solver, str) and solver == "auto"):
         return False
     about = (resolve(solver, {}) if isinstance(solver, str) else solver).about
     return not about.finite_sum and not about.deterministic

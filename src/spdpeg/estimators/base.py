@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .. import pages, plots
 from ..data.selection import pieces
 from ..errors import InputError
+from ..lazy import refuse_dask
 from ..losses import Loss
 from ..operators import Identity
 from ..parameters import numbers, shown
@@ -140,9 +141,10 @@ class Estimator(BaseEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or source of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame, source or dask collection of shape (n_samples, n_features)
             A source of `spdpeg.data`, such as those of `open_parquet` and `open_csr`, need not fit into memory; nor
-            need a polars LazyFrame.
+            need a polars LazyFrame. Arrays and data frames of dask stay on the workers of the active client; y and
+            sample_weight are then cut like X.
         y : array of shape (n_samples,)
             Numbers, or class labels of any kind. May be left out for a source that brings its labels.
         sample_weight : array of shape (n_samples,), optional
@@ -204,6 +206,8 @@ class Estimator(BaseEstimator):
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool, **checks: Any) -> tuple[Any, Any, Any]:
         """Design, labels and weights, rows of weight 0 dropped."""
+        refuse_dask("y", y)
+        refuse_dask("sample_weight", sample_weight)
         source = sources.found(X)
         if source is not None:
             source, y, weights = sources.checked(self, source, y, sample_weight, reset)

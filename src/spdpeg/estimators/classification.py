@@ -9,10 +9,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
+from ..lazy import is_dask
 from ..parameters import shown
-from . import fitting, sources
+from ..problem import Positive
+from . import cluster, fitting, sources
 from .base import Estimator, takes_chunks
 
 
@@ -83,7 +86,7 @@ class Classifier(ClassifierMixin, Estimator):
                 f"class_weight is {self.class_weight!r}, which needs all rows. Give partial_fit a dict of weights."
             )
         self.classes_ = known
-        fitting.learn(self, fitting.Data(X, self._targets(codes), self._class_weighted(codes, y, weights)))
+        fitting.learn(self, fitting.Data(X, self._targets(codes), self._class_weighted(codes, weights)))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the rows: above 0 for the second of two classes; the largest wins among several.
@@ -96,6 +99,10 @@ class Classifier(ClassifierMixin, Estimator):
         -------
         array of shape (n_samples,), or (n_samples, n_classes) for more than two classes
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            n_columns = 0 if self.classes_.size == 2 else self.classes_.size
+            return cluster.lazily(self, "decision_function", X, np.float64, n_columns)
         scores = self._scores(X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
@@ -111,20 +118,54 @@ class Classifier(ClassifierMixin, Estimator):
         array of shape (n_samples,)
             Labels as in `classes_`.
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            return cluster.lazily(self, "predict", X, self.classes_.dtype)
         scores = self.decision_function(X)
         return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Part of the rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or dask collection of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        if is_dask(X):
+            return cluster.score(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
+
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
+        if is_dask(X):
+            return self._rows_on_cluster(X, y, sample_weight)
         X, y, weights = self._checked(X, y, sample_weight, reset=True)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
+        self._set_classes(classes)
+        return fitting.Data(X, self._targets(codes), self._class_weighted(codes, weights))
+
+    def _rows_on_cluster(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
+        rows = cluster.partitions(self, X, y, sample_weight, has_classes=True)
+        check_classification_targets(rows.classes)
+        self._set_classes(rows.classes)
+        if self.class_weight is not None:
+            rows = rows.reweighted(self._weights_of_classes(rows.totals))
+        positives = self.classes_[1:] if self.classes_.size == 2 else self.classes_
+        return fitting.Data(rows, [Positive(label) for label in positives], None)
+
+    def _set_classes(self, classes: np.ndarray) -> None:
         if classes.size < 2:
             seen = f"one class only, {classes.tolist()[0]!r}" if classes.size else "no class at all"
             raise InputError(
                 f"y holds {seen} (rows of weight 0 do not count). A classifier needs rows of at least two classes."
             )
         self.classes_ = classes
-        return fitting.Data(X, self._targets(codes), self._class_weighted(codes, y, weights))
 
     def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return coef, intercept
@@ -134,23 +175,22 @@ class Classifier(ClassifierMixin, Estimator):
         positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
         return [np.where(codes == positive, 1.0, -1.0) for positive in positives]
 
-    def _class_weighted(self, codes: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+    def _class_weighted(self, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
         """Weights of the rows, those of their classes included."""
         if self.class_weight is None:
             return weights
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            totals = np.bincount(codes, None if weights is None else weights / weights.max())
-            of_class = totals.sum() / (totals.size * totals)
-        else:
-            of_class = self._weights_of_classes(y)
-        of_row: np.ndarray = of_class[codes]
+        totals = np.bincount(codes, None if weights is None else weights / weights.max(), self.classes_.size)
+        of_row: np.ndarray = self._weights_of_classes(totals)[codes]
         return of_row if weights is None else of_row * weights
 
-    def _weights_of_classes(self, y: np.ndarray) -> np.ndarray:
-        """As the parameter gives them, 1 for a class that it leaves out."""
+    def _weights_of_classes(self, totals: np.ndarray) -> np.ndarray:
+        """As the parameter gives them, 1 for a class that it leaves out; `totals` are the weights of their rows."""
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            return np.asarray(totals.sum() / (totals.size * totals))
         if isinstance(self.class_weight, dict):
             with suppress(TypeError, ValueError, OverflowError):
-                found = np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y), dtype=float)
+                classes = self.classes_
+                found = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=classes), dtype=float)
                 if np.all(np.isfinite(found)) and np.all(found >= 0.0):
                     return found
         raise InputError(

@@ -13,7 +13,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .. import plots
 from ..data import Source
 from ..data.selection import take
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
+from ..lazy import is_dask
 from ..parameters import one_of
 from ..penalties import Penalty
 from ..sums import threads
@@ -79,6 +80,11 @@ class CrossValidated:
 
     def _choose(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
         one_of(f"rule of {type(self).__name__}", self.rule, RULES)
+        if is_dask(X):
+            raise UnsupportedError(
+                f"{type(self).__name__} takes folds of rows in memory, and X is a collection of dask. Choose lam1 and "
+                "lam2 on a sample that is computed, or by spdpeg.path, and fit the model without CV."
+            )
         source = sources.found(X)
         if source is not None:
             X, y = source, source.labels if y is None else np.asarray(y)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics import d2_pinball_score, d2_tweedie_score, mean_squared_error, r2_score
 
 from .. import losses
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 from ..parameters import numbers, shown
 
 FAMILIES: dict[str, type[losses.Loss]] = {
@@ -60,6 +60,14 @@ def explained(loss: losses.Loss, y: Any, mean: np.ndarray, sample_weight: Any) -
     if isinstance(loss, losses.Quantile):
         return float(d2_pinball_score(y, mean, sample_weight=sample_weight, alpha=loss.level))
     return float(r2_score(y, mean, sample_weight=sample_weight))
+
+
+def require_squares(loss: losses.Loss) -> None:
+    """Refuse a family whose deviance is not made of squares."""
+    if isinstance(loss, losses.Poisson | losses.Gamma | losses.Quantile):
+        raise UnsupportedError(
+            f"The deviance of {loss!r} is not added up on a cluster. Take predict(X), and compute what you need."
+        )
 
 
 def missed(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> float:

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
+from ..lazy import is_dask
 from ..parameters import one_of
+from . import cluster
 from .classification import Classifier
 
 _MULTI_CLASS = ("ovr", "multinomial")
@@ -52,6 +55,9 @@ class LogisticClassifier(Classifier):
         array of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            return cluster.lazily(self, "predict_proba", X, np.float64, self.classes_.size)
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])

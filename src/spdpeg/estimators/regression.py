@@ -8,8 +8,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses
+from ..errors import UnsupportedError
+from ..lazy import is_dask
 from ..parameters import numbers, vector
-from . import families, fitting, sources
+from . import cluster, families, fitting, sources
 from .base import Estimator, takes_chunks
 
 
@@ -85,6 +87,9 @@ class AnyRegressor(RegressorMixin, Estimator):
         array of shape (n_samples,)
         """
         loss = self._loss()
+        if is_dask(X):
+            _refuse_offset(offset, exposure)
+            return cluster.lazily(self, "predict", X, np.float64)
         return families.mean_of(loss, self._margins(X, families.joined(loss, offset, exposure)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> float:
@@ -102,6 +107,10 @@ class AnyRegressor(RegressorMixin, Estimator):
         float
             1 at best; 0 for the best constant.
         """
+        if is_dask(X):
+            _refuse_offset(offset, exposure)
+            families.require_squares(self._loss())
+            return cluster.score(self, X, y, sample_weight)
         return families.explained(self._loss(), y, self.predict(X, offset, exposure), sample_weight)
 
     def _margins(self, X: Any, offset: np.ndarray | None) -> np.ndarray:
@@ -110,6 +119,9 @@ class AnyRegressor(RegressorMixin, Estimator):
         return scores if offset is None else scores + vector("offset", offset, scores.size)
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> fitting.Data:
+        if is_dask(X):
+            rows = cluster.partitions(self, X, y, sample_weight, has_classes=False)
+            return fitting.Data(rows, [None], None, offset)
         return self._data(X, y, sample_weight, True, offset)
 
     def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool, offset: Any = None) -> fitting.Data:
@@ -139,3 +151,8 @@ class Regressor(AnyRegressor):
 
     def _loss(self) -> losses.Loss:
         return families.loss_of(self, self.family)
+
+
+def _refuse_offset(offset: Any, exposure: Any) -> None:
+    if offset is not None or exposure is not None:
+        raise UnsupportedError("offset or exposure is given, and X is a collection of dask. Leave it out.")

@@ -9,10 +9,13 @@ from sklearn.utils.validation import _check_sample_weight
 from ..data import Source, Stream, Tables, as_source
 from ..data.selection import pieces, take
 from ..errors import InputError, UnsupportedError
+from ..lazy import is_dask, refuse_dask
+from ..problem import computed
 
 
 def found(X: Any) -> Source | None:
     """X as a source, if it is one or must be read in batches; None for what scikit-learn checks."""
+    refuse_dask("X", X)
     if isinstance(X, Stream):
         raise UnsupportedError("X is a stream, which shows each row once. Give its chunks to partial_fit.")
     if isinstance(X, Source):
@@ -50,9 +53,14 @@ def check_width(model: Any, source: Source, reset: bool) -> None:
         if names is not None:
             model.feature_names_in_ = np.array(names, dtype=object)
         return
-    if source.n_features != model.n_features_in_:
+    check_columns(model, source.n_features, names)
+
+
+def check_columns(model: Any, n_features: int, names: Any) -> None:
+    """Refuse other columns than those of the fit."""
+    if n_features != model.n_features_in_:
         raise InputError(
-            f"X has {source.n_features} columns, but {type(model).__name__} was fitted to {model.n_features_in_}. "
+            f"X has {n_features} columns, but {type(model).__name__} was fitted to {model.n_features_in_}. "
             "Give the same columns."
         )
     known = getattr(model, "feature_names_in_", None)
@@ -62,6 +70,9 @@ def check_width(model: Any, source: Source, reset: bool) -> None:
 
 def chunks(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
     """What `partial_fit` learns from, one after the other: the rows of a source in pieces, anything else whole."""
+    if is_dask(X):
+        yield from computed(X, y, sample_weight)
+        return
     source = found(X)
     if source is None:
         yield X, y, sample_weight

@@ -1,6 +1,7 @@
 """The problem: data, loss, penalties and operator put together, checked once, scaled in one place."""
 
 from ..sums import RowStatistics
+from .partitions import Partitions, Positive, columns_of, computed, of_each
 from .problem import Problem
 
-__all__ = ["Problem", "RowStatistics"]
+__all__ = ["Partitions", "Positive", "Problem", "RowStatistics", "columns_of", "computed", "of_each"]

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels.jit import as_reals
+from ..lazy import refuse_dask
 from ..losses import Loss
 from ..parameters import shown, vector
 
@@ -15,6 +16,7 @@ _LARGEST_OFFSET = 300.0
 
 def as_labels(y: Any, name: str) -> np.ndarray:
     """Labels as an array; complex numbers and dates are neither numbers nor classes."""
+    refuse_dask(name, y)
     try:
         labels = np.asarray(y)
     # What a foreign object's __array__ raises is up to it.
@@ -39,7 +41,7 @@ def two_classes(labels: np.ndarray, name: str, loss: Loss) -> np.ndarray:
     """The two different labels in order."""
     if labels.dtype.kind == "f" and not np.all(np.isfinite(labels)):
         raise InputError(f"{name} holds NaN or infinite labels. Drop those rows or repair them.")
-    classes = _different(labels, name)
+    classes = different(labels, name)
     if classes.size != 2:
         some = ", ".join(map(str, classes[:5])) + (", ..." if classes.size > 5 else "")
         raise InputError(
@@ -69,7 +71,7 @@ def classes_of_stream(labels: np.ndarray, given: tuple[Any, Any] | None) -> np.n
         if classes.shape != (2,) or classes[0] == classes[1]:
             raise InputError(f"classes is {shown(given)}. Give the two labels, the positive one second.")
         return classes
-    seen = _different(as_labels(labels, "y of a chunk"), "y of a chunk")
+    seen = different(as_labels(labels, "y of a chunk"), "y of a chunk")
     if seen.size == 2:
         return seen
     if seen.size == 1 and seen[0] in (-1, 0):
@@ -94,7 +96,7 @@ def moved(loss: Loss, labels: np.ndarray, weights: np.ndarray, offset: Any) -> t
     return as_reals(there.labels), as_reals(factors)
 
 
-def _different(labels: np.ndarray, name: str) -> np.ndarray:
+def different(labels: np.ndarray, name: str) -> np.ndarray:
     """The different labels in order."""
     try:
         return np.unique(labels)

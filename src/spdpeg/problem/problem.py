@@ -18,6 +18,7 @@ from ..errors import InputError, UnsupportedError
 from ..kernels.jit import STRETCH, as_reals
 from ..kernels.rows import gradient_sum, sum_stretches
 from ..kernels.terms import Terms
+from ..lazy import is_dask
 from ..losses import Loss
 from ..operators import Empty, Identity, Operator, Repeated, as_operator
 from ..parameters import as_number, numbers, require_parts, shown
@@ -28,6 +29,7 @@ from ..sums.statistics import Moments, Quadratic
 from .checks import checked_bias, checked_loss, checked_penalty
 from .labels import as_labels, as_numbers, as_signs, classes_of_stream, moved, two_classes
 from .moments import KeptMoments
+from .partitions import Partitions, Positive
 from .statistics import gram_norm, rough_gram_norm
 from .weights import checked_weights, normalized
 
@@ -43,8 +45,9 @@ class Problem:
 
     Parameters
     ----------
-    X : array, sparse matrix, data frame, memory map, source, stream of (X chunk, y chunk), or None
-        None means that there is no smooth loss: the data may then sit in F (exact hinge and quantile losses do so).
+    X : array, sparse matrix, data frame, memory map, source, stream of (X chunk, y chunk), dask collection, or None
+        Rows of a dask array or data frame stay on the workers of the active client, and so do y and sample_weight. None
+        means that there is no smooth loss: the data may then sit in F (exact hinge and quantile losses do so).
     y : array, optional
         Labels; two classes of any kind for classification losses (the larger one is positive), numbers otherwise.
         A stream brings its own.
@@ -87,6 +90,8 @@ class Problem:
         offset: Any = None,
     ) -> None:
         self.loss = checked_loss(loss, X)
+        if is_dask(X):
+            X, y, sample_weight = Partitions.of(X, y, sample_weight, self.loss), None, None
         self.domain = domain
         self.classes: np.ndarray | None = None
         self.source = self._make_source(X, F)
@@ -104,6 +109,11 @@ class Problem:
             if self.loss.binary:
                 self.classes = classes_of_stream(chunk[1], self.source.classes)
             self._block: Block | None = self.encode(*chunk)
+        elif isinstance(self.source, Partitions):
+            if offset is not None:
+                raise UnsupportedError("offset is given, and X lives on a cluster, where rows have none. Leave it out.")
+            self.n_samples, self._block = self.source.n_samples, None
+            self._positive = self._positive_class(self.source, y)
         else:
             self.n_samples = self.source.n_samples
             self._labels = self._encode_labels(self.source.labels if y is None else y)
@@ -211,14 +221,16 @@ class Problem:
     @cached_property
     def sums(self) -> Sums:
         """The data as the exact methods and the certificate see them: sums over rows."""
+        if isinstance(self.source, Partitions):
+            return self.source.sums(self.loss, self.bias, self._positive)
         if isinstance(self.source, Tables):
             return LocalSums(Read(self.source, self.bias), self._labels, self._weights, self.loss)
         return LocalSums.of(self.block, self.loss, self.on_disk)
 
     @property
     def labels(self) -> np.ndarray:
-        """Of all rows, as the loss takes them; of the first chunk, for a stream."""
-        return self._labels if self._block is None else self._block.labels
+        """Of all rows, as the loss takes them; of the first chunk, for a stream. Refused where they are not here."""
+        return self._labels if isinstance(self.source, Tables) else self.block.labels
 
     @property
     def block(self) -> Block:
@@ -382,10 +394,8 @@ class Problem:
 
     def streamed(self) -> "Problem":
         """The same problem with its rows as a stream, each traversal of which is a pass; for data read in blocks."""
-        source = self.source
-        assert isinstance(source, Tables)
         signs = (-1.0, 1.0) if self.loss.binary else None
-        stream = Stream(lambda: self._chunks(source), self.n_features, signs)
+        stream = Stream(self._chunks, self.n_features, signs)
         other = copy.copy(self)
         for name in ("sums", "statistics", "lipschitz", "column_sizes", "loss_at_zero", "rough_gram_norm"):
             vars(other).pop(name, None)
@@ -394,9 +404,13 @@ class Problem:
         other._block = other.encode(*stream.peek())
         return other
 
-    def _chunks(self, source: Tables) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    def _chunks(self) -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
+        if isinstance(self.source, Partitions):
+            yield from self.source.chunks(self.loss, self._positive)
+            return
+        assert isinstance(self.source, Tables)
         start = 0
-        for table in source.blocks():
+        for table in self.source.blocks():
             some = slice(start, start + table.shape[0])
             start = some.stop
             yield table, self._labels[some], self._weights[some] if self._weights.size else None
@@ -411,6 +425,9 @@ class Problem:
 
     def _loss_of_constant(self, margin: float) -> float:
         """Mean loss where all margins are the same."""
+        if isinstance(self.source, Partitions):
+            x = np.zeros(self.n_coordinates)
+            return self.sums.look(x, self.sums.margins_at_zero(), margin).loss if margin else self.sums.loss(x)
         labels, weights = self.labels, self._weights if self._block is None else self._block.weights
         total = sum_stretches(self.loss.read_term, np.full(labels.size, margin), labels, weights, np.empty(STRETCH))
         return float(total) / labels.size
@@ -437,6 +454,9 @@ class Problem:
 
     def _choose_bias(self) -> None:
         """As long a column as the rows are on average; 1 if all of them are empty."""
+        if isinstance(self.source, Partitions):
+            self.bias = self.source.typical_bias
+            return
         if isinstance(self.source, Tables):
             # Any number will do; that of the first rows saves a read of all of them.
             table = next(self.source.blocks())
@@ -476,6 +496,16 @@ class Problem:
         if self.classes is None:
             self.classes = two_classes(labels, name, self.loss)
         return as_signs(labels, self.classes, name)
+
+    def _positive_class(self, source: Partitions, y: Any) -> Any:
+        """The label of +1 among those on the cluster."""
+        if isinstance(y, Positive):
+            self.classes = np.array([-1.0, 1.0])
+            return y.label
+        if not self.loss.binary:
+            return None
+        self.classes = two_classes(source.classes, "y", self.loss)
+        return self.classes[1]
 
     def _point(self, x: Any) -> np.ndarray:
         fitting = isinstance(x, np.ndarray) and x.dtype == np.float64

@@ -11,6 +11,9 @@ belongs to single rows (margins, slopes, bends) stays with the rows.
 | portions | rows cut into blocks |
 | threads | blocks worked on by several threads, with the same bits for any number of them |
 | statistics | second moments, which are all that the squared loss depends on |
+| cluster | sums over partitions on the workers of a dask cluster |
+| rounds | tasks on a cluster, added up by a tree; what went wrong, in a sentence |
+| tasks | what a worker does with a partition |
 """
 
 from .base import Evaluation, RowStatistics, Sums, Sweep, Token

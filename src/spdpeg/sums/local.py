@@ -29,12 +29,6 @@ from .base import Evaluation, RowStatistics, Sweep
 from .portions import InMemory, Portions, cut
 from .statistics import Moments, near_means
 
-_SCATTERED = 0.5
-"""Time of half an outer product of a sparse row with itself, per entry, relative to"""
-
-_DENSE_FLOPS = 15.0
-"""as many flops of a dense product."""
-
 _SEEN = 256
 """Rows whose means are near those of all."""
 
@@ -242,11 +236,7 @@ class LocalSums:
         pieces = count - (self._portions.bias != 0.0)
         own = labels[: self._portions.width].astype(np.int64)
         blocks = list(self._each(lambda block, some: part.collapsed(block.rows, own, pieces)))
-        if self.is_sparse:
-            squares = sum(float(np.square(np.diff(rows.indptr), dtype=float).sum()) for rows in blocks)
-            if _SCATTERED * squares > self.n_rows * pieces * (pieces / _DENSE_FLOPS + 1.0):
-                blocks = [part.densified(rows) for rows in blocks]
-        portions = InMemory(blocks, self._portions.starts)
+        portions = InMemory(part.cheaper(blocks, self.n_rows, pieces), self._portions.starts)
         return LocalSums(portions, self._labels, self._weights, self._loss)
 
     # ---------------------------------------------------------------------------------------------- between runs

@@ -15,6 +15,12 @@ from ..losses import Loss
 _CACHED_ENTRIES = 1 << 17
 """Entries of dense rows that are worked on at a time, so that all products with them find them in the cache."""
 
+_SCATTERED = 0.5
+"""Time of half an outer product of a sparse row with itself, per entry, relative to"""
+
+_DENSE_FLOPS = 15.0
+"""as many flops of a dense product."""
+
 _NO_MATRIX = np.zeros((0, 0))
 _NOTHING = np.zeros(0)
 
@@ -80,6 +86,15 @@ def collapsed(rows: Rows, labels: np.ndarray, pieces: int) -> Rows:
     indices, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
     collapse_sparse(rows, labels, np.full(pieces, -1), np.empty(pieces, np.int64), indptr, indices, values)
     return Rows(frozen(values), frozen(indices), frozen(indptr), pieces, rows.bias)
+
+
+def cheaper(blocks: list[Rows], n_rows: int, pieces: int) -> list[Rows]:
+    """Collapsed rows as they are, or dense where that makes their curvature cheaper."""
+    if blocks[0].indptr.size == 0:
+        return blocks
+    squares = sum(float(np.square(np.diff(rows.indptr), dtype=float).sum()) for rows in blocks)
+    scattered = _SCATTERED * squares > n_rows * pieces * (pieces / _DENSE_FLOPS + 1.0)
+    return [densified(rows) for rows in blocks] if scattered else blocks
 
 
 def densified(rows: Rows) -> Rows:

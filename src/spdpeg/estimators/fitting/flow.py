@@ -26,7 +26,7 @@ from ...losses import Logistic, Loss
 from ...newton.multinomial import Multinomial
 from ...operators import Operator, as_operator
 from ...penalties import Penalty
-from ...problem import Problem
+from ...problem import Partitions, Problem
 from ...result import Result, Run, uninterrupted
 from ...sums import threads
 from .account import account
@@ -38,7 +38,7 @@ class Data(NamedTuple):
     """What is learned from: the design, the labels of each target, weights of the rows."""
 
     X: Any
-    targets: list[np.ndarray]
+    targets: list[Any]
     weights: np.ndarray | None
     offset: np.ndarray | None = None
     """Added to the margins of the rows."""
@@ -275,10 +275,15 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution]) -> None:
     """
     for solution in solutions:
         _warn(model, solution.result)
-    data = plan.data
-    n_rows = float(len(data.targets[0]) if data.weights is None else data.weights.sum())
-    store(model, plan.terms, solutions, max(math.ceil(solution.result.passes) for solution in solutions), [], n_rows)
+    n_iter = max(math.ceil(solution.result.passes) for solution in solutions)
+    store(model, plan.terms, solutions, n_iter, [], _total_weight(plan.data))
     refit(model, plan)
+
+
+def _total_weight(data: Data) -> float:
+    if isinstance(data.X, Partitions):
+        return data.X.total_weight
+    return float(len(data.targets[0]) if data.weights is None else data.weights.sum())
 
 
 def store(

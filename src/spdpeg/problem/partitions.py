@@ -1,0 +1,358 @@
+"""Rows that live on the workers of a dask cluster: partitions read, checked and given labels and weights there."""
+
+import copy
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ..data import Block, Source, as_source
+from ..data.base import check_width, no_weights
+from ..data.blocks import pick
+from ..data.matrix import data_matrix
+from ..errors import InputError, UnsupportedError
+from ..kernels.jit import as_reals
+from ..kernels.rows import Rows
+from ..lazy import is_dask
+from ..losses import Loss
+from ..sparse import first_not_finite
+from ..sums.cluster import ClusterSums
+from ..sums.rounds import Rounds, active_client
+from ..sums.tasks import Kept, Resident, only
+from ..sums.threads import one_blas_thread
+from .labels import as_labels, as_numbers, different
+from .weights import checked_weights
+
+_LABELS, _WEIGHTS = "\x00y", "\x00sample_weight"
+"""Names that no column of a user has."""
+
+_MOST_CLASSES = 1000
+"""Different labels beyond which they are no names of classes."""
+
+
+class Positive(NamedTuple):
+    """A class against all others, in the place of labels."""
+
+    label: Any
+
+
+class Summary(NamedTuple):
+    """What the driver is told of a partition."""
+
+    n_rows: int
+    n_entries: int
+    is_sparse: bool
+    square: float
+    """Sum of the squares of all entries."""
+    exponent: int
+    """Weights are less than 2 to its power, and are divided by that here."""
+    classes: np.ndarray
+    """Different labels; one label for all rows where they are numbers."""
+    totals: np.ndarray
+    """Weights of the rows of each class."""
+
+
+class Encoding(NamedTuple):
+    """How the labels and weights of partitions become those of a problem."""
+
+    loss: Loss
+    bias: float
+    positive: Any
+    """The label of +1, all others being -1; None if labels are numbers."""
+    exponent: int
+    factor: float
+    """Times the weights over 2 to the power of the exponent: weights with mean 1."""
+    classes: np.ndarray
+    of_class: np.ndarray
+    """Weights of classes; empty if they have none."""
+
+
+class Partitions(Source):
+    """Rows, labels and weights of dask collections, computed once and kept by the workers.
+
+    Partitions without rows, or whose weights are all 0, are left out, and so are single rows of weight 0.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+    names : list or None
+        Of the columns of a data frame.
+    classes : array
+        The different labels, if they are classes.
+    totals : array
+        The weights of their rows, up to a common factor.
+    """
+
+    name = "X on the cluster"
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any, loss: Loss) -> Self:
+        """Those of a problem with this loss."""
+        if y is None and loss.curvature > 0.0:
+            raise InputError(f"y is missing. {type(loss).__name__} needs one label per row of X.")
+        return cls(X, y, sample_weight, loss.binary)
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any, has_classes: bool) -> None:
+        client = active_client("X")
+        self.n_features, self.names = columns_of(X)
+        parts = client.compute(of_each(_part, X, y, sample_weight, self.n_features, has_classes))
+        reads = Rounds(client, range(len(parts)))
+        found: list[Summary] = reads.gathered(reads.each(_summary, parts, has_classes=has_classes))
+        used = [number for number, summary in enumerate(found) if summary.n_rows]
+        self.n_samples = sum(summary.n_rows for summary in found)
+        check_width(self.n_samples, self.n_features)
+        self._rounds = Rounds(client, used)
+        self._parts = [parts[number] for number in used]
+        found = [found[number] for number in used]
+        self._set_totals(found)
+        self.n_entries = sum(summary.n_entries for summary in found)
+        self.is_sparse = found[0].is_sparse
+        square = sum(summary.square for summary in found) / self.n_samples
+        self.typical_bias = math.sqrt(square) if 0.0 < square < math.inf else 1.0
+        self._of_class, self._weighted = np.zeros(0), sample_weight is not None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_samples, self.n_features
+
+    @property
+    def rows(self) -> Rows:  # type: ignore[override]
+        """Not here."""
+        raise UnsupportedError(
+            "X lives on a cluster, so that single rows of it cannot be had. Use a smooth loss with "
+            '"auto", "prox-newton" or "working-set", stream the partitions with "spdpeg", or compute() a sample.'
+        )
+
+    def reweighted(self, of_class: np.ndarray) -> Self:
+        """The same rows with weights of classes that multiply those of the rows."""
+        other = copy.copy(self)
+        other._of_class = of_class
+        if not np.any(of_class * self.totals > 0.0):
+            raise InputError("The weights of all rows are 0, those of their classes included. One row must count.")
+        return other
+
+    @property
+    def total_weight(self) -> float:
+        """Of all rows, weights of classes included; their number, without weights."""
+        return math.ldexp(self._total, self._exponent)
+
+    @property
+    def _total(self) -> float:
+        return float(self.totals @ self._of_class if self._of_class.size else self.totals.sum())
+
+    def sums(self, loss: Loss, bias: float, positive: Any) -> ClusterSums:
+        """Sums over the rows for a loss; `positive` is the label of +1, or None if labels are numbers."""
+        encoding = self._rounds.common(only, self._encoding(loss, bias, positive))
+        residents = self._rounds.each(_encoded, self._parts, [encoding] * len(self._parts))
+        width = self.n_features + (bias != 0.0)
+        return ClusterSums(self._rounds, residents, self.n_samples, width, self.n_entries, self.is_sparse)
+
+    def chunks(self, loss: Loss, positive: Any) -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
+        """One partition after the other in the memory of this process: rows, labels, weights."""
+        encoding = self._encoding(loss, 0.0, positive)
+        following = self._chunk(0, encoding)
+        for number in range(1, len(self._parts) + 1):
+            here = following
+            # The next one is made while this one is used.
+            following = self._chunk(number, encoding) if number < len(self._parts) else None
+            [(X, labels, weights)] = Rounds(self._rounds.client, [self._rounds.numbers[number - 1]]).gathered(here)
+            yield X, labels, weights if weights.size else None
+
+    def _chunk(self, number: int, encoding: Encoding) -> Any:
+        return self._rounds.each(_as_chunk, [self._parts[number]], [encoding])
+
+    def _set_totals(self, found: Sequence[Summary]) -> None:
+        self._exponent = max(summary.exponent for summary in found)
+        labels = [summary.classes for summary in found]
+        if len({part.dtype.kind in "biuf" for part in labels}) > 1:
+            labels = [part.astype(object) for part in labels]  # or numbers would become text
+        self.classes = different(np.concatenate(labels), "y")
+        self.totals = np.zeros(self.classes.size)
+        for summary in found:
+            places = np.searchsorted(self.classes, summary.classes)
+            self.totals[places] += np.ldexp(summary.totals, summary.exponent - self._exponent)
+
+    def _encoding(self, loss: Loss, bias: float, positive: Any) -> Encoding:
+        factor = self.n_samples / self._total if self._weighted or self._of_class.size else 0.0
+        return Encoding(loss, bias, positive, self._exponent, factor, self.classes, self._of_class)
+
+
+# ---------------------------------------------------------------------------------------------------- on the driver
+
+
+def columns_of(X: Any) -> tuple[int, list[Any] | None]:
+    """Number and names of the columns."""
+    if hasattr(X, "columns"):
+        names = list(X.columns)
+        return len(names), names if all(isinstance(name, str) for name in names) else None
+    if getattr(X, "ndim", None) != 2:
+        raise InputError(
+            f"X is a {type(X).__name__} of dask that is no table. Give a data frame or an array of two dimensions."
+        )
+    return int(X.shape[1]), None
+
+
+def computed(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """One partition after the other, computed on the cluster and brought here; those without rows are left out.
+
+    The next one is computed while one is worked on.
+    """
+    client = active_client("X")
+    parts = of_each(_together, X, y, sample_weight)
+    following = client.compute(parts[:1])
+    for number in range(len(parts)):
+        here, following = following, client.compute(parts[number + 1 : number + 2])
+        [chunk] = Rounds(client, [number]).gathered(here)
+        if chunk[0].shape[0]:
+            yield chunk
+
+
+def of_each(function: Any, X: Any, y: Any, sample_weight: Any, *arguments: Any) -> list[Any]:
+    """function(rows, labels, weights, *arguments) of each partition, not computed yet."""
+    from dask import delayed
+
+    columns_of(X)
+    if not hasattr(X, "chunks"):
+        beside = {_LABELS: y, _WEIGHTS: sample_weight}
+        columns = {name: part for name, part in beside.items() if is_dask(part) and hasattr(part, "npartitions")}
+        columns = {name: part for name, part in columns.items() if not hasattr(part, "chunks")}
+        if len(columns) == sum(part is not None for part in beside.values()):
+            # Together they are read once, and cut alike: dask cuts a file by the sizes of the columns that are wanted.
+            frame = _assigned(X, columns)
+            return [delayed(_apart, pure=False)(function, part, *arguments) for part in frame.to_delayed()]
+    lengths = None
+    if hasattr(X, "chunks"):
+        X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+        lengths = X.chunks[0]
+    tables = list(np.ravel(X.to_delayed()))
+    labels = _beside("y", y, tables, lengths)
+    weights = _beside("sample_weight", sample_weight, tables, lengths)
+    together = zip(tables, labels, weights, strict=True)
+    return [delayed(function, pure=False)(*part, *arguments) for part in together]
+
+
+def _assigned(X: Any, columns: dict[str, Any]) -> Any:
+    """The frame with more columns."""
+    for name, part in columns.items():
+        if part.ndim != 1:
+            raise InputError(f"{name[1:]} is a {type(part).__name__} of dask that is no vector. Give one column.")
+    try:
+        return X.assign(**columns)
+    except (ValueError, NotImplementedError, AssertionError) as error:
+        raise InputError(
+            f"y or sample_weight has other partitions than X ({error}). Take all of them from one data frame."
+        ) from None
+
+
+def _beside(name: str, vector: Any, tables: list[Any], lengths: Any) -> list[Any]:
+    """The parts of labels or weights that belong to the partitions."""
+    if vector is None:
+        return [None] * len(tables)
+    known = lengths is not None and not any(math.isnan(length) for length in lengths)
+    if not is_dask(vector):
+        import dask.array as da
+
+        vector = np.asarray(vector)
+        if not known or vector.shape != (sum(lengths),):
+            raise InputError(
+                f"{name} is no collection of dask, has shape {vector.shape}, and does not fit X, whose partitions have "
+                f"{'other' if known else 'unknown'} lengths. Give a column or an array that is cut like X."
+            )
+        vector = da.from_array(vector, chunks=(lengths,))
+    if getattr(vector, "ndim", None) != 1:
+        raise InputError(f"{name} is a {type(vector).__name__} of dask that is no vector. Give one column.")
+    if known and hasattr(vector, "chunks") and not any(map(math.isnan, vector.chunks[0])):
+        if vector.shape[0] != sum(lengths):
+            raise InputError(f"{name} has {vector.shape[0]} entries where X has {sum(lengths)} rows.")
+        vector = vector.rechunk((lengths,))
+    parts = list(np.ravel(vector.to_delayed()))
+    if len(parts) != len(tables):
+        raise InputError(
+            f"{name} has {len(parts)} partitions where X has {len(tables)}. Take both from one collection, or "
+            "repartition them alike."
+        )
+    return parts
+
+
+# --------------------------------------------------------------------------------------------------- on the workers
+
+
+def _together(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any]:
+    return X, y, weights
+
+
+def _apart(function: Any, frame: Any, *arguments: Any) -> Any:
+    """The function of a frame's own columns and of those that were added to it."""
+    added = [frame[name] if name in frame.columns else None for name in (_LABELS, _WEIGHTS)]
+    own = frame.drop(columns=[name for name in (_LABELS, _WEIGHTS) if name in frame.columns])
+    return function(own, *added, *arguments)
+
+
+def _part(X: Any, y: Any, weights: Any, width: int, has_classes: bool) -> Kept:
+    """A block with labels of any kind and weights as they were given; nothing if there are no rows."""
+    n = X.shape[0]
+    labels = np.zeros(n) if y is None else as_labels(y, "y")
+    if labels.shape != (n,):
+        raise InputError(f"X has {n} rows and y has shape {labels.shape}. Cut both in the same way.")
+    given = no_weights() if weights is None else as_reals(checked_weights(weights, n))
+    if n == 0 or (given.size and not given.any()):
+        return Kept(None)
+    table = X.to_scipy_sparse() if hasattr(X, "to_scipy_sparse") else X
+    source = as_source(table)
+    if source.n_features != width:
+        raise InputError(f"It has {source.n_features} columns where {width} were expected.")
+    row = first_not_finite(data_matrix(source.rows))
+    if row is not None:
+        raise InputError(f"X has a NaN or infinite entry in row {row} of it. Impute it or drop the row.")
+    if not has_classes:
+        labels = as_numbers(labels, "y")
+    elif labels.dtype.kind == "f" and not np.all(np.isfinite(labels)):
+        raise InputError("y holds NaN or infinite labels. Drop those rows or repair them.")
+    block = Block(source.rows, labels, given)
+    used = np.flatnonzero(given) if given.size else given
+    return Kept(pick(block, used) if used.size < given.size else block)
+
+
+def _summary(kept: Kept, has_classes: bool) -> Summary:
+    block: Block | None = kept.value
+    if block is None:
+        return Summary(0, 0, False, 0.0, 0, np.zeros(0), np.zeros(0))
+    rows, labels, weights = block
+    exponent = math.frexp(float(weights.max()))[1] if weights.size else 0
+    # Numbers are as many as the rows, and nobody asks which they are.
+    classes, codes = np.zeros(1), np.zeros(labels.size, dtype=np.int64)
+    if has_classes:
+        classes = different(labels, "y")
+        codes = np.searchsorted(classes, labels)
+        if classes.size > _MOST_CLASSES:
+            raise InputError(f"y has {classes.size} different labels, too many for classes. Choose a regression.")
+    with one_blas_thread:
+        square = float(np.vdot(rows.values, rows.values))
+    totals = np.bincount(codes, np.ldexp(weights, -exponent) if weights.size else None).astype(float)
+    return Summary(labels.size, rows.values.size, rows.indptr.size > 0, square, exponent, classes, totals)
+
+
+def _encoded(kept: Kept, encoding: Encoding) -> Resident:
+    rows, labels, weights = _labelled(kept.value, encoding)
+    return Resident(Block(rows._replace(bias=encoding.bias), labels, weights), encoding.loss)
+
+
+def _labelled(block: Block, encoding: Encoding) -> Block:
+    """The block with labels and weights as the problem has them."""
+    rows, labels, weights = block
+    scale: Any = np.ldexp(weights, -encoding.exponent) if weights.size else 1.0
+    if encoding.of_class.size:
+        scale = scale * encoding.of_class[np.searchsorted(encoding.classes, labels)]
+    weights = as_reals(encoding.factor * scale) if encoding.factor else no_weights()
+    if encoding.positive is None:
+        encoding.loss.check_labels(labels, "y")
+    else:
+        labels = np.where(labels == encoding.positive, 1.0, -1.0)
+    return Block(rows, as_reals(labels), weights)
+
+
+def _as_chunk(kept: Kept, encoding: Encoding) -> tuple[Any, np.ndarray, np.ndarray]:
+    rows, labels, weights = _labelled(kept.value, encoding)
+    return data_matrix(rows), labels, weights

@@ -1,0 +1,209 @@
+"""Sums over rows that live on the workers of a dask cluster."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data import Block
+from ..data.blocks import join
+from . import tasks
+from .base import Evaluation, RowStatistics, Sweep
+from .rounds import Rounds
+from .statistics import Moments, near_means
+
+_SEEN = 256
+"""Rows whose means are near those of all."""
+
+
+class Remote(NamedTuple):
+    """A token: futures of what stays with the rows of each partition, and which field of it is meant."""
+
+    futures: list[Any]
+    field: str = ""
+
+
+class ClusterSums:
+    """Sums over partitions, for a loss; the class of `Sums` for a cluster.
+
+    Each partition has sums of its own, those of `LocalSums`, which a tree adds up. Margins and slopes stay on the
+    workers: the driver holds sums and futures alone.
+
+    Parameters
+    ----------
+    rounds : Rounds
+    residents : list of futures
+        Of the partitions, `tasks.Resident`; none without rows.
+    n_rows, n_columns, n_entries : int
+        Of all partitions together, the intercept's column included.
+    is_sparse : bool
+    """
+
+    block: Block | None = None
+    resident = False
+
+    def __init__(
+        self, rounds: Rounds, residents: list[Any], n_rows: int, n_columns: int, n_entries: int, is_sparse: bool
+    ) -> None:
+        self.n_rows, self.n_columns, self.n_entries, self.is_sparse = n_rows, n_columns, n_entries, is_sparse
+        self._rounds, self._residents, self.reads = rounds, residents, 0
+
+    @property
+    def rounds(self) -> int:
+        """How often the driver has waited for the workers."""
+        return self._rounds.done
+
+    # ----------------------------------------------------------------------------------------------- at a point
+
+    def at(
+        self, x: np.ndarray, *, curvature: bool = False, model: Sweep | None = None, ahead: np.ndarray | None = None
+    ) -> Sweep:
+        """All sums at x; `ahead` is where the model of an earlier sweep has its minimum. One read."""
+        if model is None or ahead is None:
+            return self._swept(self._each(tasks.at, (x, curvature)))
+        return self._swept(self._each(tasks.ahead, (x, curvature, ahead), model.at_rows))
+
+    def at_margins(self, margins: Remote, *, curvature: bool = False) -> Sweep:
+        """The same at a point whose margins are known. One read."""
+        return self._swept(self._each(tasks.at_margins, (curvature, margins.field), margins))
+
+    def floored(self, sweep: Sweep, floor: float) -> Sweep:
+        """The same sums with a curvature of bends that are raised to `floor`. One read."""
+        return self._swept(self._each(tasks.floored, (floor,), sweep.at_rows))
+
+    def losses_between(self, start: Sweep, end: Sweep, lengths: np.ndarray) -> np.ndarray:
+        """Mean losses at parts of the way from one point to the other; reads margins only."""
+        return np.asarray(self._mean(tasks.losses_between, (lengths,), start.at_rows, end.at_rows))
+
+    def between(self, start: Sweep, end: Sweep, length: float) -> Sweep:
+        """All sums, curvature too, at one of these points. One read."""
+        return self._swept(self._each(tasks.between, (length,), start.at_rows, end.at_rows))
+
+    def look(self, x: np.ndarray, margins: Remote | None = None, shift: float = 0.0) -> Evaluation:
+        """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""
+        self.reads += 1
+        if margins is None:
+            kept = self._each(tasks.look, (x,))
+        else:
+            kept = self._each(tasks.look_from, (x, shift, margins.field), margins)
+        loss, gradient, rising = self._total(self._rounds.each(tasks.sums_of_look, kept, n_rows=self.n_rows)).sums
+        return Evaluation(float(loss), Remote(kept, "margins"), gradient, rising)
+
+    def loss(self, x: np.ndarray) -> float:
+        """Mean loss alone. One read."""
+        return float(self._mean(tasks.loss, (x,))) if x.any() else self.loss_at_zero
+
+    # ------------------------------------------------------------------------------------------ for lower bounds
+
+    def slopes(self, margins: Remote, shift: float, up: float, down: float) -> Remote:
+        """phi' at margins + shift, positive slopes times `up`, the others times `down`."""
+        return Remote(self._each(tasks.slopes, (shift, up, down, margins.field), margins))
+
+    def scaled(self, u: Remote, up: float, down: float) -> Remote:
+        """u, its positive entries times `up`, the others times `down`."""
+        return u if up == down == 1.0 else Remote(self._each(tasks.scaled, (up, down, u.field), u))
+
+    def adjoint(self, u: Remote) -> np.ndarray:
+        """A^T W u / N. One read."""
+        return np.asarray(self._mean(tasks.adjoint, (u.field,), u))
+
+    def margins_at_zero(self) -> Remote:
+        """Of x = 0."""
+        return Remote(self._each(tasks.zeros, ()))
+
+    def mean_square(self, u: Remote) -> float:
+        """Mean of w u^2."""
+        return float(self._mean(tasks.mean_square, (u.field,), u))
+
+    def mean_slopes(self, margins: Remote, shifts: np.ndarray) -> np.ndarray:
+        """Means of w phi'(margin + shift), for several shifts at once."""
+        return np.asarray(self._mean(tasks.mean_slopes, (shifts, margins.field), margins))
+
+    def conjugate(self, u: Remote, scale: float) -> float:
+        """Mean of w phi*(scale u)."""
+        return float(self._mean(tasks.conjugate, (scale, u.field), u))
+
+    def conjugate_at(self, margins: Remote, shift: float, up: float, down: float) -> float:
+        """The same for `slopes(margins, shift, up, down)`, which are not kept."""
+        return float(self._mean(tasks.conjugate_at, (shift, up, down, margins.field), margins))
+
+    # ---------------------------------------------------------------------------------------- of the data alone
+
+    def statistics(self) -> RowStatistics:
+        """Sizes of the rows. One read, with all that is asked of the data alone."""
+        (square, noise, *_), largest = self._facts
+        return RowStatistics(float(largest[0]), float(square), float(noise))
+
+    @property
+    def loss_at_zero(self) -> float:
+        """Mean loss at x = 0."""
+        return float(self._facts.sums[2])
+
+    def moments(self) -> Moments:
+        """Second moments of rows and labels, all that the squared loss depends on. One read."""
+        self.reads += 1
+        [found] = self._total(self._each(tasks.moments, (near_means(self.sample(_SEEN)),))).sums
+        return found
+
+    def column_squares(self) -> np.ndarray:
+        """Means of w a_ij^2."""
+        return np.asarray(self._facts.sums[3])
+
+    def sample(self, n_rows: int) -> Block:
+        """About so many rows from all over the data, in memory; the same ones each time."""
+        parts = self._rounds.gathered(self._each(tasks.sample, (self.n_rows, n_rows)))
+        return join(list(map(tasks.readable, parts)))
+
+    def collapse(self, labels: np.ndarray, count: int) -> "ClusterSums":
+        """The same rows with columns added up over `count` pieces; labels[j] is the piece of column j, or -1. One read.
+
+        They are made when they are first needed, and stay on the workers as long as somebody wants them.
+        """
+        residents = self._each(tasks.collapse, (labels, count))
+        return ClusterSums(self._rounds, residents, self.n_rows, count, self.n_rows * count, self.is_sparse)
+
+    # ---------------------------------------------------------------------------------------------- between runs
+
+    def kept(self, token: Remote) -> np.ndarray:
+        """Nothing: tokens stay on the workers."""
+        return np.zeros(0)
+
+    def length_kept(self) -> int:
+        """Of such vectors."""
+        return 0
+
+    # --------------------------------------------------------------------------------------------------- private
+
+    @cached_property
+    def _facts(self) -> tasks.Summand:
+        self.reads += 1
+        return self._total(self._each(tasks.facts, (self.n_rows,)))
+
+    def _each(self, task: Callable[..., Any], request: tuple[Any, ...], *tokens: Remote) -> list[Any]:
+        """Futures of a task on each partition and what stays with its rows."""
+        items = [token.futures for token in tokens]
+        count = len(self._residents)
+        common = [self._rounds.common(tasks.only, request)] * count
+        return self._rounds.each(tasks.run, [task] * count, self._residents, common, *items)
+
+    def _mean(self, task: Callable[..., Any], request: tuple[Any, ...], *tokens: Remote) -> Any:
+        """The one sum that a task makes."""
+        self.reads += task in (tasks.loss, tasks.adjoint)
+        [value] = self._total(self._each(task, (self.n_rows, *request), *tokens)).sums
+        return value
+
+    def _swept(self, kept: list[Any]) -> Sweep:
+        self.reads += 1
+        found = self._total(self._rounds.each(tasks.sums_of_sweep, kept, n_rows=self.n_rows))
+        loss, gradient, curvature, foretold = found.sums
+        least, largest = found.largest
+        sweep = Sweep(
+            float(loss), gradient, curvature, Remote(kept, "margins"), Remote(kept), (float(-least), float(largest))
+        )
+        if foretold is not None:
+            sweep.foretold, sweep.foretold_gradient = Remote(kept, "foretold"), foretold
+        return sweep
+
+    def _total(self, leaves: list[Any]) -> tasks.Summand:
+        return self._rounds.total(leaves)

@@ -1,0 +1,160 @@
+"""Rounds of tasks on a cluster: one task for each partition, then a tree that adds up what they return.
+
+Partitions are added up in groups of eight, groups of groups and so on, in an order that depends on their number alone:
+the same bits for any number of workers. Tasks are plain ones, on no worker in particular and with keys that occur once,
+so that whatever a lost worker held is computed again from where it came.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ..errors import ClusterError, InputError, SpdpegError
+from .tasks import Summand, add
+
+_FAN_IN = 8
+"""Summands that one task adds up."""
+
+_TIME_LIMIT = "10 minutes"
+"""Time without progress after which a round is given up, unless dask's setting spdpeg.time-limit says otherwise."""
+
+
+def active_client(name: str) -> Any:
+    """The client of dask that is in use here; refused if there is none."""
+    try:
+        from distributed import get_client
+    except ImportError:
+        raise InputError(
+            f"{name} is a collection of dask, which needs the package distributed. Install spdpeg[dask], or call "
+            f"{name}.compute() first if it fits into memory."
+        ) from None
+    try:
+        client = get_client()
+    except ValueError:
+        raise InputError(
+            f"{name} is a collection of dask and no client is active. Start one with dask.distributed.Client(), or "
+            f"call {name}.compute() first if it fits into memory."
+        ) from None
+    if client.asynchronous:
+        raise InputError("The active client of dask is asynchronous. Make one with Client(..., asynchronous=False).")
+    return client
+
+
+class Rounds:
+    """Tasks over partitions.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    numbers : sequence of int
+        The user's numbers of the partitions, for messages.
+
+    Attributes
+    ----------
+    done : int
+        Rounds so far: how often the driver has waited for the workers.
+    """
+
+    def __init__(self, client: Any, numbers: Sequence[int]) -> None:
+        self.client, self.numbers, self.done = client, numbers, 0
+
+    def each(self, function: Callable[..., Any], *items: Sequence[Any], **shared: Any) -> list[Any]:
+        """Futures of what a function makes of each partition; items are futures or values, one for each."""
+        return list(self.client.map(function, *items, pure=False, **shared))
+
+    def common(self, function: Callable[..., Any], *values: Any) -> Any:
+        """A future that all tasks of a round may share."""
+        return self.client.submit(function, *values, pure=False)
+
+    def total(self, leaves: Sequence[Any]) -> Summand:
+        """Summands added up; waits for it."""
+        level = list(leaves)
+        while True:
+            groups = [level[start : start + _FAN_IN] for start in range(0, len(level), _FAN_IN)]
+            level = list(self.client.map(add, groups, pure=False))
+            if len(level) == 1:
+                found: Summand = self._result(level[0], leaves)
+                return found
+
+    def gathered(self, leaves: Sequence[Any]) -> list[Any]:
+        """What the tasks returned, which must be little; waits for it."""
+        found: list[Any] = self._result(self.client.submit(list, list(leaves), pure=False), leaves)
+        return found
+
+    def wait(self, leaves: Sequence[Any]) -> None:
+        """Until all tasks are done; what they returned stays there."""
+        self._result(self.client.map(_done, list(leaves), pure=False)[-1], leaves)
+
+    def _result(self, root: Any, leaves: Sequence[Any]) -> Any:
+        self.done += 1
+        limit = _time_limit()
+        finished, moved = -1, time.monotonic()
+        while True:
+            try:
+                return root.result(timeout=min(1.0, limit))
+            except TimeoutError:
+                if root.status == "error":
+                    self._explain(root, leaves)
+            except Exception:  # that of a task, of any kind
+                self._explain(root, leaves)
+            now, count = time.monotonic(), sum(leaf.status == "finished" for leaf in leaves)
+            if count != finished:
+                finished, moved = count, now
+            elif now - moved > limit:
+                self._give_up(limit, leaves)
+
+    def _explain(self, root: Any, leaves: Sequence[Any]) -> None:
+        """Raise what the first of the partitions that failed ended with, as a sentence that names it."""
+        from distributed import wait
+        from distributed.scheduler import KilledWorker
+
+        with suppress(Exception):  # cancelled, or some are still running: those that failed are known
+            wait(list(leaves), timeout=_time_limit())
+        failed = [place for place, leaf in enumerate(leaves) if leaf.status == "error"]
+        if not failed:
+            raise ClusterError(
+                f"The cluster lost the work of this round (status {root.status!r}). Check that scheduler and client "
+                "are still running, and fit again."
+            )
+        number, error = self.numbers[failed[0]], leaves[failed[0]].exception()
+        if isinstance(error, SpdpegError):
+            raise type(error)(f"Partition {number} cannot be used. {error}") from None
+        if isinstance(error, KilledWorker):
+            raise ClusterError(
+                f"Partition {number} was given up after several workers died with it, probably for want of memory. "
+                "Make the partitions smaller, or give the workers more memory."
+            ) from None
+        raise InputError(
+            f"Partition {number} could not be computed ({type(error).__name__}: {error}). Check where it comes from; "
+            f"X.partitions[{number}].compute() shows all of the error."
+        ) from None
+
+    def _give_up(self, limit: float, leaves: Sequence[Any]) -> None:
+        waiting = [number for number, leaf in zip(self.numbers, leaves, strict=True) if leaf.status != "finished"]
+        some = ", ".join(map(str, waiting[:5])) + (", ..." if len(waiting) > 5 else "")
+        workers = len(self.client.scheduler_info()["workers"]) if self.client.status == "running" else 0
+        what = f"partition(s) {some} not done" if waiting else "the sums not added up"
+        raise ClusterError(
+            f"No progress for {limit:g} seconds, {what}, {workers} worker(s) there. Look after the cluster, or raise "
+            "the limit with dask.config.set({'spdpeg.time-limit': '1 hour'})."
+        )
+
+
+def _done(value: Any) -> bool:
+    return True
+
+
+def _time_limit() -> float:
+    """Seconds without progress after which a round is given up."""
+    import dask.config
+    from dask.utils import parse_timedelta
+
+    setting = dask.config.get("spdpeg.time-limit", _TIME_LIMIT)
+    try:
+        limit = float(parse_timedelta(setting))
+    except (TypeError, ValueError, KeyError, AttributeError):
+        limit = 0.0
+    if not limit > 0.0:
+        raise InputError(f"dask's setting spdpeg.time-limit is {setting!r}. Give a time such as '10 minutes'.")
+    return limit

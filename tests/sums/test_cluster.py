@@ -1,0 +1,264 @@
+"""Rows on the workers of a dask cluster: the same answers as in memory, and sentences where there are none."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import spdpeg
+from spdpeg import losses, operators, penalties
+from spdpeg.estimators import (
+    FusedLasso,
+    FusedLassoCV,
+    FusedLogisticRegression,
+    GraphGuidedLogisticRegression,
+)
+from spdpeg.lazy import is_dask
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
+pd = pytest.importorskip("pandas")
+
+ROWS, COLUMNS, CHUNK = 240, 6, 60
+GRAPH = operators.GraphDifference([(0, 2), (1, 3), (2, 5), (0, 4)])
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with cluster_of(2) as found:
+        yield found
+
+
+def cluster_of(n_workers: int) -> Any:
+    """A client of a cluster in the threads of this process, closed with it."""
+    return distributed.Client(
+        n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50
+    )
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """X, numbers to learn and weights, a few of them 0."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((ROWS, COLUMNS))
+    y = X @ np.repeat([1.0, -0.5], 3) + 0.3 + 0.5 * rng.standard_normal(ROWS)
+    return X, y, np.round(3.0 * rng.random(ROWS))
+
+
+def cut(*arrays: np.ndarray) -> list[Any]:
+    return [da.from_array(array, chunks=(CHUNK, *array.shape[1:])) for array in arrays]
+
+
+def terms(loss: losses.Loss, F: Any, intercept: bool = True) -> dict[str, Any]:
+    return {"loss": loss, "r1": penalties.L1(0.01), "r2": penalties.L1(0.02), "F": F, "intercept": intercept}
+
+
+def assert_same(there: spdpeg.Problem, here: spdpeg.Problem, tol: float = 1e-12) -> spdpeg.Result:
+    found, known = spdpeg.solve(there, tol=tol), spdpeg.solve(here, tol=tol)
+    assert found.certificate is not None
+    assert found.certificate.met is not None
+    assert found.objective == pytest.approx(known.objective, rel=1e-10)
+    for a, b in zip(there.split(found.x), here.split(known.x), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-10)
+    return found
+
+
+CASES = {
+    "logistic-chain": (terms(losses.Logistic(), operators.FirstDifference()), True, True),
+    "squared-graph": (terms(losses.Squared(), GRAPH), False, True),
+    "huber-chain": (terms(losses.Huber(0.5), operators.FirstDifference(), False), False, False),
+}
+
+
+def test_without_a_client_nothing_is_gathered(rows: Any) -> None:
+    """The first test here: no other has started a client yet."""
+    X, y, _ = rows
+    dX, dy = cut(X, y)
+    with pytest.raises(spdpeg.InputError, match=r"no client is active. Start one with dask.distributed.Client"):
+        spdpeg.Problem(dX, dy, loss=losses.Squared())
+    with pytest.raises(spdpeg.InputError, match="no client is active"):
+        FusedLasso().fit(dX, dy)
+    for call in (
+        lambda: spdpeg.Problem(X, dy, loss=losses.Squared()),
+        lambda: FusedLasso().fit(X, dy),
+        lambda: FusedLasso().fit(X, y, sample_weight=dy),
+        lambda: spdpeg.data.as_source(dX),
+    ):
+        with pytest.raises(spdpeg.InputError, match="is not gathered here"):
+            call()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_cluster_finds_what_memory_does(client: Any, rows: Any, case: str) -> None:
+    X, y, weights = rows
+    arguments, binary, weighted = CASES[case]
+    labels = np.where(y > 0.0, "yes", "no") if binary else y
+    w = weights if weighted else None
+    dX, dy, dw = cut(X, labels, weights)
+    there = spdpeg.Problem(dX.rechunk((CHUNK, 4)), dy, sample_weight=dw if weighted else None, **arguments)
+    result = assert_same(there, spdpeg.Problem(X, labels, sample_weight=w, **arguments))
+    assert there.sums.rounds <= 3.0 * result.passes + 8
+    assert all(vector.size < ROWS for vector in result.state.vectors.values())
+
+
+def test_the_bits_do_not_depend_on_the_workers(rows: Any) -> None:
+    X, y, _ = rows
+    found = []
+    for n_workers in (1, 3):
+        with cluster_of(n_workers):
+            problem = spdpeg.Problem(*cut(X, y), **terms(losses.Squared(), operators.FirstDifference()))
+            found.append(spdpeg.solve(problem, tol=1e-6).x)
+    assert np.array_equal(*found)
+
+
+def test_many_columns_go_through_a_working_set(client: Any) -> None:
+    rng = np.random.default_rng(1)
+    X = sp.random_array((120, 400), density=0.1, rng=rng, format="csr")
+    y = X @ np.repeat([0.0, 2.0, 0.0, -1.0], 100) + 0.1 * rng.standard_normal(120)
+    arguments = terms(losses.Squared(), operators.FirstDifference())
+    dX = da.from_array(X.toarray(), chunks=(40, 400)).map_blocks(sp.csr_array)
+    there = spdpeg.Problem(dX, da.from_array(y, chunks=40), **arguments)
+    result = assert_same(there, spdpeg.Problem(X, y, **arguments))
+    assert result.stages[0].method == "working-set"
+    assert there.sums.is_sparse
+
+
+def test_partitions_of_unknown_length_without_rows_and_of_one_class(client: Any, rows: Any) -> None:
+    X, y, _ = rows
+    order = np.argsort(y)  # the first partition has one class only
+    X, labels = X[order], y[order] > 0.0
+    used = np.arange(ROWS) % 3 > 0
+    used[CHUNK : 2 * CHUNK] = False  # and the second no rows at all
+    dX, dy, mask = cut(X, labels, used)
+    arguments = terms(losses.Logistic(), operators.FirstDifference())
+    there = spdpeg.Problem(dX[mask], dy[mask], **arguments)
+    assert there.n_samples == used.sum()
+    assert_same(there, spdpeg.Problem(X[used], labels[used], **arguments))
+
+
+def test_what_is_wrong_with_a_partition_is_said(client: Any, rows: Any) -> None:
+    X, y, weights = rows
+    dX, dy = cut(X, y)
+
+    def refused(match: str, X: Any, y: Any = dy, **arguments: Any) -> None:
+        with pytest.raises(spdpeg.InputError, match=match):
+            spdpeg.Problem(X, y, loss=losses.Squared(), **arguments)
+
+    damaged, unlabelled = X.copy(), y.copy()
+    damaged[2 * CHUNK + 5, 1] = unlabelled[3 * CHUNK] = np.nan
+    refused(r"Partition 2 cannot be used. X has a NaN or infinite entry in row 5", cut(damaged)[0])
+    refused(r"Partition 3 cannot be used. y holds NaN", dX, cut(unlabelled)[0])
+    refused("Partition 0 cannot be used. sample_weight", dX, sample_weight=cut(weights - 1.0)[0])
+    refused(r"Partition 1 could not be computed \(OSError: no such bucket\)", dX.map_blocks(failing, dtype=float))
+    refused("y has 2 partitions where X has 4", dX[dX[:, 0] < 9.0], dy.rechunk(120))
+    refused("y has 100 entries where X has 240", dX, dy[:100])
+    refused("y is missing", dX, None)
+    refused("no vector", dX, dX)
+    refused("is no table", dy)
+    refused("unknown lengths", dX[dX[:, 0] < 9.0], y)
+
+
+def failing(block: np.ndarray, block_info: Any = None) -> np.ndarray:
+    if block_info and block_info[0]["chunk-location"][0] == 1:
+        raise OSError("no such bucket")
+    return block
+
+
+RELEASE = threading.Event()
+
+
+def waiting(block: np.ndarray, block_info: Any = None) -> np.ndarray:
+    if block_info and block_info[0]["chunk-location"][0] == 3:
+        RELEASE.wait(20.0)
+    return block
+
+
+def test_a_round_without_progress_ends(client: Any, rows: Any) -> None:
+    X, y, _ = rows
+    dX, dy = cut(X, y)
+    try:
+        with (
+            dask.config.set({"spdpeg.time-limit": "400ms"}),
+            pytest.raises(spdpeg.ClusterError, match=r"No progress for 0.4 seconds, partition\(s\) .*3 not done, 2 w"),
+        ):
+            spdpeg.Problem(dX.map_blocks(waiting, dtype=float), dy, loss=losses.Squared())
+    finally:
+        RELEASE.set()
+    with dask.config.set({"spdpeg.time-limit": "soon"}), pytest.raises(spdpeg.InputError, match="'10 minutes'"):
+        spdpeg.Problem(dX, dy, loss=losses.Squared())
+
+
+def test_classes_of_a_data_frame(client: Any, rows: Any) -> None:
+    X, y, weights = rows
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(COLUMNS)])
+    frame["kind"] = np.digitize(y, [-1.0, 1.0])
+    frame["w"] = weights
+    table = dd.from_pandas(frame, npartitions=3)
+    names = [f"c{j}" for j in range(COLUMNS)]
+    arguments = {"class_weight": "balanced", "tol": 1e-12, "lam2": 0.02}
+    here = FusedLogisticRegression(**arguments).fit(frame[names], frame["kind"], frame["w"])
+    there = FusedLogisticRegression(**arguments).fit(table[names], table["kind"], table["w"])
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-10)
+    np.testing.assert_allclose(there.intercept_, here.intercept_, atol=1e-10)
+    assert there.classes_.tolist() == [0, 1, 2]
+    assert there.feature_names_in_.tolist() == names
+    for method in ("predict", "predict_proba", "decision_function"):
+        found, known = getattr(there, method)(table[names]), getattr(here, method)(frame[names])
+        assert is_dask(found)
+        assert found.dtype == known.dtype
+        np.testing.assert_allclose(found.compute(), known, atol=1e-9)
+    assert there.score(table[names], table["kind"], table["w"]) == pytest.approx(
+        here.score(frame[names], frame["kind"], frame["w"])
+    )
+    with pytest.raises(spdpeg.InputError, match="other names"):
+        there.predict(table[names[::-1]])
+    with pytest.raises(spdpeg.InputError, match="one class only, 0"):
+        FusedLogisticRegression().fit(table[names], table["kind"] * 0)
+
+
+def test_a_path_and_a_score_of_numbers(client: Any, rows: Any) -> None:
+    X, y, _ = rows
+    dX, dy = cut(X, y)
+    model = FusedLasso(tol=1e-8)
+    there, here = (spdpeg.path(model, *data, n_lam1=2, n_lam2=1) for data in ((dX, dy), (X, y)))
+    np.testing.assert_allclose(there.coef, here.coef, atol=1e-10)
+    model.fit(dX, dy)
+    assert model.score(dX, dy) == pytest.approx(model.score(X, y), rel=1e-12)
+
+
+def test_partitions_are_a_stream_for_spdpeg(client: Any, rows: Any) -> None:
+    X, y, _ = rows
+    dX, dy = cut(X, y > 0.0)
+    arguments = terms(losses.Logistic(), operators.FirstDifference())
+    chunks = [(X[i : i + CHUNK], (y > 0.0)[i : i + CHUNK]) for i in range(0, ROWS, CHUNK)]
+    there = spdpeg.solve(spdpeg.Problem(dX, dy, **{**arguments, "intercept": 1.0}), "spdpeg", max_passes=1)
+    stream = spdpeg.Problem(spdpeg.data.Stream(lambda: iter(chunks)), **{**arguments, "intercept": 1.0})
+    assert np.array_equal(there.x, spdpeg.solve(stream, "spdpeg", max_passes=1).x)
+    learner, known = FusedLogisticRegression(random_state=0), FusedLogisticRegression(random_state=0)
+    learner.partial_fit(dX, dy, classes=[False, True])
+    for chunk in chunks:
+        known.partial_fit(*chunk, classes=[False, True])
+    assert np.array_equal(learner.coef_, known.coef_)
+
+
+def test_what_needs_single_rows_is_refused(client: Any, rows: Any) -> None:
+    X, y, _ = rows
+    dX, dy = cut(X, y)
+    smooth = spdpeg.Problem(dX, dy, **terms(losses.Squared(), operators.FirstDifference()))
+    with pytest.raises(spdpeg.UnsupportedError, match=r'reads single rows.*Use "auto"'):
+        spdpeg.solve(smooth, "vr-spdpeg")
+    with pytest.raises(spdpeg.UnsupportedError, match="Use a smooth loss"):
+        spdpeg.solve(spdpeg.Problem(dX, dy > 0.0, loss=losses.Hinge(), r1=penalties.L1(0.1)))
+    with pytest.raises(spdpeg.UnsupportedError, match="folds of rows in memory"):
+        FusedLassoCV().fit(dX, dy)
+    with pytest.raises(spdpeg.UnsupportedError, match="Learn it from a sample"):
+        GraphGuidedLogisticRegression().fit(dX, dy > 0.0)
+    with pytest.raises(spdpeg.UnsupportedError, match="Choose 'ovr'"):
+        FusedLogisticRegression(multi_class="multinomial").fit(dX, da.digitize(dy, np.array([-1.0, 1.0])))
+    with pytest.raises(spdpeg.UnsupportedError, match="offset"):
+        spdpeg.Problem(dX, dy, loss=losses.Squared(), offset=y)
