@@ -31,6 +31,10 @@ def _grid(x: Any) -> Any:
     return cp.norm1(cp.vec(cp.diff(image, axis=0), order="C")) + cp.norm1(cp.vec(cp.diff(image, axis=1), order="C"))
 
 
+def _groups(x: Any) -> Any:
+    return np.sqrt(3.0) * (cp.norm2(x[:3]) + cp.norm2(x[3:]))
+
+
 def _nuclear(x: Any) -> Any:
     return cp.normNuc(cp.reshape(x, (2, 3), order="C"))
 
@@ -132,6 +136,18 @@ CASES = [
     Case(_E.LowRankRegressor((2, 3), 0.05, 0.1, **_TIGHT), _squared, lambda x: 0.05 * cp.norm1(x) + 0.1 * _nuclear(x)),
     Case(
         _E.LowRankClassifier((2, 3), 0.02, 0.05, **_TIGHT), _logistic, lambda x: 0.02 * cp.norm1(x) + 0.05 * _nuclear(x)
+    ),
+    Case(_E.GroupLasso(3, 0.1, **_TIGHT), _squared, lambda x: 0.1 * _groups(x)),
+    Case(_E.GroupLassoClassifier([0, 0, 0, 1, 1, 1], 0.03, **_TIGHT), _logistic, lambda x: 0.03 * _groups(x)),
+    Case(
+        _E.SparseGroupLasso([[0, 1, 2], [3, 4, 5]], 0.05, 0.1, **_TIGHT),
+        _squared,
+        lambda x: 0.05 * cp.norm1(x) + 0.1 * _groups(x),
+    ),
+    Case(
+        _E.SparseGroupLassoClassifier(3, 0.02, 0.03, **_TIGHT),
+        _logistic,
+        lambda x: 0.02 * cp.norm1(x) + 0.03 * _groups(x),
     ),
     Case(
         _E.CompositeRegressor(

@@ -8,6 +8,7 @@ from .cross_validation import FusedLassoCV, FusedLogisticRegressionCV, GraphGuid
 from .fused import FusedLasso, FusedLogisticRegression, FusedSVC
 from .generalized import GeneralizedLasso, GeneralizedLassoClassifier
 from .graph_guided import GraphGuidedLogisticRegression, GraphGuidedRegressor
+from .groups import GroupLasso, GroupLassoClassifier, SparseGroupLasso, SparseGroupLassoClassifier
 from .images import LowRankClassifier, LowRankRegressor, TotalVariationClassifier, TotalVariationRegressor
 from .trend import TrendFilter
 
@@ -24,8 +25,12 @@ __all__ = [
     "GraphGuidedLogisticRegression",
     "GraphGuidedLogisticRegressionCV",
     "GraphGuidedRegressor",
+    "GroupLasso",
+    "GroupLassoClassifier",
     "LowRankClassifier",
     "LowRankRegressor",
+    "SparseGroupLasso",
+    "SparseGroupLassoClassifier",
     "TotalVariationClassifier",
     "TotalVariationRegressor",
     "TrendFilter",
