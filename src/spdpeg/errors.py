@@ -59,3 +59,7 @@ class CacheWarning(UserWarning):
 
 class OrderWarning(UserWarning):
     """The rows of a stream come in an order that misleads methods which read each of them once."""
+
+
+class FarFromOptimalWarning(UserWarning):
+    """A run ended, by its budget or because it could not go on, with a proved gap of more than 1 % of the objective."""

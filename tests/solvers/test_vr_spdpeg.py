@@ -64,6 +64,7 @@ class TestOptimum:
             scheme=case["scheme"],
             estimator=case["estimator"],
             max_passes=PASSES,
+            tol=0,
             record_every=50,
             callback=lambda progress: instance.objective(progress.x) - optimal < 1e-10,
         )

@@ -2,6 +2,6 @@
 
 from .recorder import Progress
 from .registry import list_solvers
-from .solve import solve
+from .solve import quietly, solve
 
-__all__ = ["Progress", "list_solvers", "solve"]
+__all__ = ["Progress", "list_solvers", "quietly", "solve"]

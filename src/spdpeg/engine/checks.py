@@ -24,10 +24,10 @@ def checked_budget(passes: Any, seconds: Any, iterations: Any) -> Budget:
 
 
 def check_tolerance(tol: Any, problem: Problem) -> None:
-    """A positive number, for data that can be read as a whole."""
-    if not as_number(tol) > 0.0:
-        raise InputError(f"tol is {shown(tol)}. It must be positive, or None to run to the end of the budget.")
-    if isinstance(problem.source, Stream):
+    """A number of at least 0, for data that can be read as a whole."""
+    if not as_number(tol) >= 0.0:
+        raise InputError(f"tol is {shown(tol)}. It must be positive, or 0 to run to the end of the budget.")
+    if tol > 0.0 and isinstance(problem.source, Stream):
         raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
 
 

@@ -1,11 +1,13 @@
 """The one call that runs any method on a problem: checks its arguments, makes or resumes the state, starts the loop."""
 
+import inspect
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..data import Stream
 from ..errors import InputError, StateError
 from ..kernels import jit
 from ..parameters import as_number, shown
@@ -30,6 +32,7 @@ from .loop import run
 from .recorder import Progress
 from .registry import resolve
 from .stages import Planned, asked, begin
+from .verdict import telling
 
 _FEW_PASSES, _MANY_PASSES = 5, 1000
 """Budgets if none is given, without and with a tolerance to stop at."""
@@ -40,6 +43,7 @@ _LEAST_SECONDS = 5.0
 _TOLERANCE = 1e-6
 
 
+@telling
 def solve(
     problem: Problem,
     solver: str | Solver = "auto",
@@ -70,11 +74,13 @@ def solve(
     max_passes, max_seconds, max_iterations : number, optional
         Budgets; the first one used up ends the run. One pass is N row reads; seconds are those of the method alone.
         A run resumed from `state` gets these budgets on top of what it had. Without any, a method that converges runs
-        until `tol` is met, for at most 1000 passes or five seconds, whichever is more; any other for 5 passes.
+        until `tol` is met, for at most 1000 passes or five seconds, whichever is more; any other for 5 passes. A budget
+        is a ceiling: a run that meets `tol` ends before. One that ends with a gap above 1 % warns.
     tol : float, optional
         Stop when the duality gap is at most this part of the objective. Where no gap is finite (r1 = 0, say) the
-        relative residual of the optimality conditions takes its place; `result.certificate.met` says which. 1e-6 if
-        neither a budget nor a tolerance is given. Checks come at ever longer intervals and are counted: a read of the
+        relative residual of the optimality conditions takes its place; `result.certificate.met` says which. 1e-6 by
+        default, for "auto" and for methods that converge; none for others, for streams, and if `max_iterations` counts
+        the steps. 0 runs to the end of the budget. Checks come at ever longer intervals and are counted: a read of the
         data each.
     seed : int
         Same seed, same bits.
@@ -127,9 +133,11 @@ def solve(
         problem = problem.streamed()
     name, plan = _planned(problem, solver, parameters, tol if state is None else state.loop.planned_for)
     rule = plan[0].method
+    converges = name == "auto" or rule.about.converges
+    if tol is None and converges and max_iterations is None and not isinstance(problem.source, Stream):
+        tol = _TOLERANCE
+    tol = tol or None
     if budget == Budget(None, None, None):
-        if tol is None and rule.about.converges:
-            tol = _TOLERANCE
         budget = Budget(_FEW_PASSES, None, None) if tol is None else Budget(_MANY_PASSES, None, None, _LEAST_SECONDS)
     begun, compiled = time.perf_counter(), jit.compile_seconds()
     if batch_size is None:
@@ -179,6 +187,10 @@ def _run(
             problem, plan, state, budget, tol=tol, record_every=record_every, callback=_both(show, callback)
         )
     )
+
+
+quietly: Callable[..., Result] = inspect.unwrap(solve)
+"""The same for callers that tell their own users how a run ended."""
 
 
 def _planned(

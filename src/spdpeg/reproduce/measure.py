@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import DivergedError, Problem, Result, Status, UnsupportedError, solve
-from ..engine import auto
+from .. import DivergedError, Problem, Result, Status, UnsupportedError
+from ..engine import auto, quietly
 from ..engine.budgets import Budget
 from ..engine.loop import run
 from ..engine.recorder import Progress
@@ -71,7 +71,7 @@ def optimum(study: Study, task: str, data: str, fold: int) -> dict[str, Any]:
     """
     problem, test = _split(study, task, data, fold)
     result = _finished(
-        solve(
+        quietly(
             problem,
             tol=OPTIMUM_TOLERANCE,
             max_passes=None,
@@ -110,7 +110,7 @@ def tune(study: Study, task: str, data: str, method: Method, fold: int) -> dict[
     def score_of(lattice: int, point: Point) -> float:
         chosen = method.settings(task, data, problem, {"lattice": lattice, "point": point})
         try:
-            result = solve(
+            result = quietly(
                 problem,
                 method.solver,
                 max_passes=study.passes,
@@ -188,7 +188,7 @@ def trace(
     Set-up is off the clock for every method: its constants, as `solve` measures them before the first step, and what it
     prepares for F, by a step on a copy of the state. Returns what ran, as `Result.ran` says it.
     """
-    result = solve(problem, solver, max_passes=0, seed=seed, **settings.parameters)
+    result = quietly(problem, solver, max_passes=0, seed=seed, **settings.parameters)
     keep(Record(0.0, 0, 0.0, result.objective, result.x))
     state = result.state
     state.numbers.update(settings.numbers)

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ...data import Source, as_source
-from ...engine import solve
+from ...engine import quietly
 from ...errors import InputError, UnsupportedError
 from ...losses import Logistic, Loss
 from ...newton.multinomial import Multinomial
@@ -256,12 +256,12 @@ def fit(plan: Plan) -> list[Solution]:
 
         def one(of_target: tuple[Problem, Start]) -> Solution:
             problem, start = of_target
-            return Solution(problem, uninterrupted(solve(problem, **settings, **start.arguments(problem))))
+            return Solution(problem, uninterrupted(quietly(problem, **settings, **start.arguments(problem))))
 
         with threads.using(side_by_side), threads.one_blas_thread if side_by_side > 1 else nullcontext():
             return list(threads.in_order(one, together))
     tol, max_passes = settings.pop("tol"), settings.pop("max_passes")
-    return [Solution(plan.joint, plan.joint.solve(plan.starts, tol, max_passes, partial(solve, **settings)))]
+    return [Solution(plan.joint, plan.joint.solve(plan.starts, tol, max_passes, partial(quietly, **settings)))]
 
 
 def keep(model: Model, plan: Plan, solutions: Sequence[Solution]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ...data import Stream
-from ...engine import solve
+from ...engine import quietly
 from ...problem import Problem
 from ...result import uninterrupted
 from ...state import State
@@ -65,6 +65,8 @@ class Learner:
         # The method finds the size of the intercept's column by itself; here 1.0 is only its unit.
         problem = Problem(stream, **terms._asdict(), intercept=1.0 if self.intercept else False)
         begun = {"state": self.state} if self.state is not None else self.start.arguments(problem)
-        result = uninterrupted(solve(problem, "spdpeg", max_passes=1, seed=self.seed, buffer_size=buffer_size, **begun))
+        result = uninterrupted(
+            quietly(problem, "spdpeg", max_passes=1, seed=self.seed, buffer_size=buffer_size, **begun)
+        )
         self.state = result.state
         return Solution(problem, result)

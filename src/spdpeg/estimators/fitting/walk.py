@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ...certificate import look
-from ...engine import solve
+from ...engine import quietly
 from ...engine.auto import continues
 from ...newton.continuation import Continuation, Place, plane
 from ...problem import Problem
@@ -115,7 +115,7 @@ class SeparateFits:
             found = self._continuations[k].solve(problem, near, settings.tol, settings.max_passes)
             if found is not None:
                 return Solution(problem, found[0]), found[1]
-        result = uninterrupted(solve(problem, **settings._asdict(), **_start(problem, near)))
+        result = uninterrupted(quietly(problem, **settings._asdict(), **_start(problem, near)))
         margins = look(problem, result.x).margins if self._continuations else np.empty(0)
         return Solution(problem, result), Place(result.x, margins, result.dual)
 
