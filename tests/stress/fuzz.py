@@ -23,7 +23,7 @@ from .outcome import Outcome, Verdict, gravest
 BOUND_SLACK = 1e-12
 """Relative to the objective: what rounding may add to a bound."""
 NO_GAP = 1e-12
-"""Times the loss at x = 0: what counts as no gap, as the documentation has it for an optimum of 0."""
+"""Times the objective at x = 0: what counts as no gap, as the documentation has it for an optimum of 0."""
 INSIDE = 1e-7
 """Relative: a point that violates a set by more does not solve the problem."""
 CERTAIN = 1e-10

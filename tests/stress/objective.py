@@ -26,13 +26,14 @@ def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
     weights = _weights(case)
     total = Long(0) if case.loss is None else weights @ loss_values(case.loss, margins, case.labels)
     image = case.matrix.astype(Long) @ point if case.r2 is not None else np.zeros(0, dtype=Long)
+    parts = np.abs(case.matrix) @ np.abs(x) if case.r2 is not None else np.zeros(0)
     violation = 0.0
     rough = 0.0
-    for penalty, v in ((case.r1, point), (case.domain, point), (case.r2, image)):
+    for penalty, v, terms in ((case.r1, point, np.abs(x)), (case.domain, point, None), (case.r2, image, parts)):
         cost, outside = penalty_value(penalty, v)
         total += cost
         violation = max(violation, outside)
-        rough += float(cost)
+        rough += float(cost) + (0.0 if terms is None else _corner_terms(penalty, terms))
     if case.loss is not None:
         slopes = np.abs(_slopes(case.loss, margins, case.labels))
         sizes = np.abs(case.X) @ np.abs(x) + abs(intercept) + (0.0 if _binary(case.loss) else np.abs(case.labels))
@@ -40,11 +41,20 @@ def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
     return Value(float(total), violation, 64 * np.finfo(float).eps * rough)
 
 
-def at_zero(case: Case) -> float:
-    """The mean loss at x = 0, beside which an optimum may be as good as 0."""
-    if case.loss is None:
+def _corner_terms(penalty: Any, terms: np.ndarray) -> float:
+    """What a hinge or quantile penalty adds up, which may cancel, if the terms of v have these sizes."""
+    name = type(penalty).__name__
+    if name == "SeparableSum":
+        return sum(_corner_terms(part, block) for part, block in blocks(penalty, terms))
+    if name not in ("Hinge", "Quantile"):
         return 0.0
-    return float(_weights(case) @ loss_values(case.loss, np.zeros(len(case.labels), dtype=Long), case.labels))
+    labels = 1.0 if name == "Hinge" else np.abs(penalty.labels)
+    return float(np.sum(np.asarray(penalty.weight) * (terms + labels)))
+
+
+def at_zero(case: Case) -> float:
+    """The objective at x = 0, beside which an optimum may be as good as 0."""
+    return evaluate(case, np.zeros(case.X.shape[1])).objective
 
 
 def _weights(case: Case) -> np.ndarray:

@@ -12,6 +12,7 @@ NEVER = {
     Verdict.CRASH,
     Verdict.FALSE_BOUND,
     Verdict.FALSE_CLAIM,
+    Verdict.FALSE_INFEASIBLE,
     Verdict.WRONG_VALUE,
 }
 """What no answer may be, in the ordinary tests."""

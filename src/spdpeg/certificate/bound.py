@@ -48,6 +48,9 @@ _ROUNDING = 64.0 * np.finfo(float).eps
 _FARTHEST = 10.0
 """Solutions are taken to be at most so many times as large as x where something sticks out."""
 
+_NOISE = 1e-14
+"""Part of the strongest force below which a multiplier may be taken for 0."""
+
 _MOST_INPUTS = 50_000
 """Inputs of F up to which a multiplier is corrected by solving a linear system with F^T F."""
 
@@ -95,8 +98,14 @@ def certify(
 
 
 def project_dual(problem: ProblemView, y: np.ndarray) -> np.ndarray:
-    """The nearest y with a finite conjugate of r2."""
-    return problem.r2.dual_prox(y, _NO_STEP) if y.size else y
+    """The nearest y with a finite conjugate of r2; y itself if it has one, as even the shortest step moves it."""
+    if not y.size:
+        return y
+    try:
+        inside = math.isfinite(problem.r2.conjugate(y))
+    except (UnsupportedError, NotImplementedError):
+        inside = False
+    return y if inside else problem.r2.dual_prox(y, _NO_STEP)
 
 
 def least_gap(problem: ProblemView, x: np.ndarray, seen: Evaluation, value: float, tol: float) -> float:
@@ -143,11 +152,14 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
 
 
 def _restored_bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
-    """The bound after the slopes were moved to where nothing sticks out, if they could be."""
-    moved = restored(problem, slopes, y)
-    if moved is None:
-        return -math.inf
-    return _value(problem, moved, -(moved.gradient + problem.F.adjoint(y)), problem.regularizer, y, x)
+    """The bound after slopes and multiplier were moved to where nothing sticks out, if they could be."""
+    best = -math.inf
+    for noise in (0.0, _NOISE):
+        moved = restored(problem, slopes, y, noise) if best == -math.inf else None
+        if moved is not None:
+            u, z = moved
+            best = max(best, _value(problem, u, -(u.gradient + problem.F.adjoint(z)), problem.regularizer, z, x))
+    return best
 
 
 def _least_terms(problem: ProblemView, slopes: Slopes) -> float:

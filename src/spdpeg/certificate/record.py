@@ -13,7 +13,7 @@ _DEFECT = 1e-10
 make sums cancel, and cost this much."""
 
 _NO_GAP = 1e-12
-"""Times the loss at x = 0: what counts as no gap at all where the optimum is 0."""
+"""Times the objective at x = 0: what counts as no gap at all where the optimum is 0."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Certificate:
         Relative residual of the optimality conditions, for problems without a finite dual value; NaN elsewhere.
     met : str or None
         What met the tolerance: "relative gap", "residual", "gap" where the optimum is 0 (a gap of 1e-12 times the
-        loss at x = 0), or None.
+        objective at x = 0), or None.
     """
 
     primal: float
@@ -58,7 +58,7 @@ class Certificate:
     def judged(self, tol: float, loss_size: float = 0.0) -> "Certificate":
         """The same, with what meets `tol`: the relative gap if it is finite, the residual otherwise.
 
-        `loss_size` is a mean loss, that at x = 0 mostly, beside which an optimum may be as good as 0.
+        `loss_size` is an objective, that at x = 0 mostly, beside which an optimum may be as good as 0.
         """
         met = None
         if not math.isfinite(self.primal) or self.defective or tol <= 0.0:
@@ -81,7 +81,7 @@ class Certificate:
                 f"no proof: the bound {self.dual:.10g} lies above the objective {self.primal:.10g}, which is a defect"
             )
         if self.met == "gap":
-            return f"within {max(self.gap, 0.0):.2g} of the optimum, next to nothing beside the loss at x = 0; proved"
+            return f"within {max(self.gap, 0.0):.2g} of the optimum, next to nothing beside that of x = 0; proved"
         if math.isfinite(self.rel_gap):
             return f"within {100.0 * max(self.rel_gap, 0.0):.2g} % of the optimum, proved by a duality gap"
         if self.gap <= 0.0:

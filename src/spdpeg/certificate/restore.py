@@ -1,4 +1,6 @@
-"""Slopes moved into their intervals, and to where nothing sticks out of the domain of r1*, as little as possible."""
+"""Slopes and multipliers moved to where nothing sticks out of the domain of r1*, as little as possible."""
+
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -14,56 +16,77 @@ _MOST_COORDINATES = 1500
 
 _ROUNDS = 6
 _ENOUGH = 8.0 * np.finfo(float).eps
-_LEAST = 1e-13
-"""Relative size of eigenvalues that count as 0."""
+_EDGE = 1e-7
+"""Part of its interval by which a slope at an end may at least move; what leaves the interval is cut off."""
+_LEAST = 1e-14
+"""Relative size of eigenvalues and singular values that count as 0."""
+_SMALL = 5e7
+"""Entries times coordinates up to which a singular value decomposition is affordable."""
 
 
-def restored(problem: ProblemView, slopes: Slopes, y: np.ndarray) -> Slopes | None:
-    """Slopes u + d with A^T W (u + d) / N + F^T y in -dom r1*, d small where u is near the ends of its interval.
+def restored(
+    problem: ProblemView, slopes: Slopes, y: np.ndarray, noise: float = 0.0
+) -> tuple[Slopes, np.ndarray] | None:
+    """Slopes u and a multiplier y with A^T W u / N + F^T y in -dom r1*, near those given.
 
-    None if the problem is too large or no such slopes are found. A correction by least squares, in which a row may move
-    by the square of its distance from the nearer end; it is exact up to rounding after a few rounds.
+    None if the problem is too large or none are found. A correction by least squares, in which a slope may move by the
+    square of its distance from the nearer end of its interval, and an entry of y by its own square, so that what is 0
+    stays 0. It is exact up to rounding after a few rounds. Multipliers that pull less than `noise` times the strongest
+    force count as 0.
     """
     n, d, block = problem.sums.n_rows, problem.n_coordinates, problem.sums.block
-    if d > _MOST_COORDINATES or n * d > _MOST_ENTRIES or block is None or not problem.sums.resident:
+    if d > _MOST_COORDINATES or (n + y.size) * d > _MOST_ENTRIES or block is None or not problem.sums.resident:
         return None
     rows, labels, weights = block
-    A = data_matrix(rows)
-    A = A.toarray() if sp.issparse(A) else np.asarray(A, dtype=float)
     share = weights / n if weights.size else np.full(n, 1.0 / n)
-    low, high = problem.loss.slope_range(labels)
-    u = np.clip(slopes.values(), low, high)
-    back = problem.F.adjoint(y)
-    lengths = problem.column_sizes
+    F = problem.F.matrix() if y.size else sp.csr_array((0, d))
+    B = np.concatenate([_dense(data_matrix(rows)), _dense(F)])
+    weight = np.concatenate([share, np.ones(y.size)])
+    low, high = (np.concatenate([end, np.full(y.size, far)]) for end, far in _ends(problem, labels))
+    sizes = np.abs(B)
+    u = np.clip(slopes.values(), low[:n], high[:n])
+    force = np.abs(y) * sizes[n:].max(axis=1, initial=0.0)
+    strongest = float((sizes.T @ (weight * np.abs(np.concatenate([u, y])))).max(initial=0.0))
+    z = np.concatenate([u, np.where(force > noise * strongest, y, 0.0)])
+    least = np.concatenate([_EDGE * np.where(np.isfinite(high[:n] - low[:n]), high[:n] - low[:n], 0.0), 0.0 * y])
     for _ in range(_ROUNDS):
-        v = -(A.T @ (share * u) + back)
+        v = -(B.T @ (weight * z))
         excess = v - problem.regularizer.nearest_dual(v)
-        size = lengths * float(np.sqrt(share @ (u * u))) + np.abs(back)
-        if np.all(np.abs(excess) <= _ENOUGH * size):
+        if np.all(np.abs(excess) <= _ENOUGH * (sizes.T @ (weight * np.abs(z)))):
             break
-        room = np.minimum(u - low, high - u)
-        room = np.where(np.isfinite(room), room, max(float(np.max(np.abs(u), initial=0.0)), 1e-300))
-        freedom = room * room
-        move = _least_move(A, share, freedom, excess, lengths)
+        room = np.minimum(z - low, high - z)
+        room = np.where(np.isfinite(room), room, np.maximum(np.abs(z), 1e-300))
+        move = _least_move(B, weight, np.square(np.maximum(room, least)), excess)
         if move is None:
             return None
-        ratios = np.divide(room, np.abs(move), out=np.full(n, np.inf), where=move != 0.0)
-        u = np.clip(u + min(1.0, float(ratios.min())) * move, low, high)
-    return given(problem, u)
+        inner = (room > least)[:n]
+        ratios = np.divide(room[:n], np.abs(move[:n]), out=np.full(n, np.inf), where=inner & (move[:n] != 0.0))
+        z = np.clip(z + min(1.0, float(ratios.min(initial=1.0))) * move, low, high)
+    return given(problem, z[:n]), z[n:]
 
 
-def _least_move(
-    A: np.ndarray, share: np.ndarray, freedom: np.ndarray, excess: np.ndarray, lengths: np.ndarray
-) -> np.ndarray | None:
-    """The move of slopes with A^T W move = excess that is smallest in the metric of their freedom."""
-    scale = np.where(lengths > 0.0, lengths, 1.0)
-    B = A / scale
-    gram = (B * (share * freedom)[:, None]).T @ B
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix, dtype=float)
+
+
+def _ends(problem: ProblemView, labels: np.ndarray) -> tuple[tuple[np.ndarray, float], tuple[np.ndarray, float]]:
+    low, high = problem.loss.slope_range(labels)
+    return (low, -np.inf), (high, np.inf)
+
+
+def _least_move(B: np.ndarray, weight: np.ndarray, freedom: np.ndarray, excess: np.ndarray) -> np.ndarray | None:
+    """The move with B^T W move = excess that is smallest in the metric of the freedom."""
+    root = np.sqrt(freedom)
+    C = B * (weight * root)[:, None]
+    scale = np.linalg.norm(C, axis=0)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    C /= scale
     try:
-        values, vectors = scipy.linalg.eigh(gram)
+        if C.size * scale.size <= _SMALL:  # products of C with itself would lose half of the digits
+            return root * scipy.linalg.lstsq(C.T, excess / scale, cond=_LEAST)[0]
+        values, vectors = scipy.linalg.eigh(C.T @ C)
     except (np.linalg.LinAlgError, ValueError):
         return None
     kept = values > _LEAST * max(float(values[-1]), 0.0)
     inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
-    delta = vectors @ (inverse * (vectors.T @ (excess / scale)))
-    return freedom * (B @ delta)
+    return root * (C @ (vectors @ (inverse * (vectors.T @ (excess / scale)))))

@@ -16,7 +16,7 @@ from ..exact.interior_point import InteriorPoint
 from ..exact.one_read import OneRead, is_chain
 from ..exact.penalties import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
-from ..exact.prox_newton import MOST_COORDINATES, ProxNewton
+from ..exact.prox_newton import MOST_COORDINATES, SLOW, ProxNewton
 from ..exact.working_set import WorkingSet
 from ..losses import Squared
 from ..newton.model import is_sparse
@@ -45,6 +45,8 @@ _LARGE_MATRIX = 1500
 """Coordinates up to which it is solved if there are many rows, or nothing to leave out."""
 _TALL = 4
 """Rows per coordinate that are many."""
+_MOST_PROGRAM_ROWS, _MOST_PROGRAM_WORK = 20_000, 2e9
+"""Rows, and flops of a step, up to which a problem with a smooth loss is tried as one conic program."""
 _MOST_FORM = 2_000_000
 """Coordinates up to which the penalties are written out."""
 _MOST_ROWS = 200_000
@@ -82,10 +84,16 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
         return [*(_chosen(method, reason, Ended(method, tol)) for method, reason in first), _chosen(last, why)]
     if exact:
         last = exact[-1][0]
-        return [
-            *(_chosen(method, why, Ended(method, tol)) for method, why in exact),
-            _chosen(_first_order(problem), f"{last.about.name} ended before the tolerance was met"),
-        ]
+        stages = [_chosen(method, why, Ended(method, tol)) for method, why in exact]
+        if isinstance(last, ProxNewton) and _is_program(problem):
+            # Newton's steps crawl where the loss bends only here and there; the program as a whole does not.
+            program, again = InteriorPoint(), ProxNewton()
+            stages[-1] = stages[-1]._replace(leave=Ended(last, tol, SLOW))
+            why = "prox-newton ended or took many steps without meeting the tolerance"
+            stages.append(_chosen(program, why, Ended(program, tol)))
+            why = "interior-point ended before the tolerance was met"
+            stages.append(_chosen(again, why, Ended(again, tol, SLOW)))
+        return [*stages, _chosen(_first_order(problem), f"{last.about.name} ended before the tolerance was met")]
     if not math.isfinite(problem.loss.curvature):
         return [_chosen(SPDHGCERS(), f"the loss {_NO_BOUND[problem.loss.smooth]} and this method needs no gradient")]
     if newton_first(problem):
@@ -137,6 +145,15 @@ def _exact_on_rows(problem: Problem, form: PenaltyForm) -> list[tuple[Periodic, 
     return []
 
 
+def _is_program(problem: Problem) -> bool:
+    """Whether a problem with a smooth loss is one small conic program as well."""
+    n, d = problem.n_rows, problem.n_coordinates
+    small = n <= _MOST_PROGRAM_ROWS and n * d * d <= _MOST_PROGRAM_WORK and not problem.on_disk
+    if not small or problem.loss.curvature == 0.0 or PenaltyForm.of(problem) is None:
+        return False
+    return problem.loss.lines(problem.labels) is not None
+
+
 def _may_be_few(problem: Problem, lines: Lines) -> bool:
     """Whether penalties can make the solution one of few pieces, and finding them is not too expensive."""
     sparse = bool(np.count_nonzero(lines.weight) >= problem.n_features)
@@ -153,13 +170,15 @@ def _first_order(problem: Problem) -> Solver:
 
 @dataclass(frozen=True)
 class Ended:
-    """Leave a method that cannot go on and has not come to its aim."""
+    """Leave a method that cannot go on, or has taken so many steps, and has not come to its aim."""
 
     method: Periodic
     tol: float | None
+    most_steps: float = math.inf
 
     def __call__(self, problem: Problem, state: State, gap: float) -> bool:
-        return self.method.ended(state) is Status.EXHAUSTED and not gap <= (self.tol or _AIM)
+        slow = state.iterations - state.loop.stages[-1].iterations >= self.most_steps
+        return (slow or self.method.ended(state) is Status.EXHAUSTED) and not gap <= (self.tol or _AIM)
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,8 @@ class Recorder:
         self.violation: list[float] = []
         self.certificate: Certificate | None = None
         self._certified_at = -1
+        self._left: tuple[float, Solution] | None = None
+        """The best point at which a stage handed over, and its objective."""
         self._solved: Solution | None = None
         self._evaluation: Evaluation | None = None
 
@@ -87,8 +89,11 @@ class Recorder:
             evaluation = self._examined(state)
             certificate = self._certified(state, evaluation)
             met = self._tol is not None and certificate.met is not None
-            if not met and self._course.certified(certificate, evaluation, self._solution(state), self._tol):
+            solution = self._solution(state)
+            if not met and self._course.certified(certificate, evaluation, solution, self._tol):
                 self._solved = None  # x is the same, z and the dual are the new method's
+                if self._left is None or not certificate.primal >= self._left[0]:
+                    self._left = certificate.primal, solution
         state.loop.certify_at = state.rows
         if met:
             return Status.TOLERANCE
@@ -127,6 +132,11 @@ class Recorder:
 
     def result(self, state: State, status: Status) -> Result:
         """The account of the run."""
+        if self._left is not None and self.objective[-1] > self._left[0]:
+            # What an earlier stage had found is better.
+            self.objective[-1], self._solved = self._left
+            self._certified_at, self._evaluation = -1, look(self._problem, self._solved.x)
+            self.violation[-1] = float(np.linalg.norm(self._problem.F.forward(self._solved.x) - self._solved.z))
         if not isinstance(self._problem.source, Stream):
             certificate = self._certified(state, self._evaluation or self._course.evaluation())
             if self._tol is not None and certificate.met is not None and status is not Status.INTERRUPTED:

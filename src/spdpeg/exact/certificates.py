@@ -38,7 +38,8 @@ def _impossible(model: "Model") -> np.ndarray | None:
     if not empty.size:
         return None
     offset = form.offset[empty]
-    wrong = empty[((offset < 0.0) & np.isinf(form.up[empty])) | ((offset > 0.0) & np.isinf(form.down[empty]))]
+    above, below = form.limits
+    wrong = empty[((offset < 0.0) & above[empty]) | ((offset > 0.0) & below[empty])]
     if not wrong.size:
         return None
     z = np.zeros(form.K.shape[0])
@@ -52,7 +53,8 @@ def _infeasible(model: "Model", y: np.ndarray) -> np.ndarray | None:
     lines = form.n_lines
     z = np.zeros(y.size)
     own = y[:lines]
-    z[:lines] = np.where(own > 0.0, np.where(np.isinf(form.up), own, 0.0), np.where(np.isinf(form.down), own, 0.0))
+    above, below = form.limits
+    z[:lines] = np.where(np.where(own > 0.0, above, below), own, 0.0)
     z[lines:] = np.where(np.repeat(np.isinf(form.weight), np.diff(form.starts)), y[lines:], 0.0)
     size = float(np.max(np.abs(z), initial=0.0))
     if not 0.0 < size < np.inf:

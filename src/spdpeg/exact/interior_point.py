@@ -1,4 +1,4 @@
-"""Losses made of straight lines (hinge, quantile): the whole problem is one conic program, solved in one go."""
+"""Losses made of lines and parabolas (hinge, quantile, Huber): the whole problem is one conic program."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,12 +26,12 @@ class InteriorPoint(Periodic):
 
     about = About(
         name="interior-point",
-        summary="the whole problem as one conic program, for losses made of lines; deterministic, for few coordinates",
+        summary="the whole problem as one conic program, for losses made of lines and parabolas; for few coordinates",
         update="x+ = the solution",
         cost="one step; some 30 times the curvature of all rows and a factorisation of a d x d matrix",
         memory="N + d + l; 2 d^2 + 11 N + 11 l more for the step, and the rows once more",
         rate="ends after one step",
-        needs="loss made of lines; r1 and r2 with a conic form; finite sum; d at most 3000",
+        needs="loss of lines and parabolas (all but logistic); r1 and r2 with a conic form; finite sum; d at most 3000",
         assumptions="a point strictly inside all constraints",
         example="loss=losses.Hinge(), r1=penalties.L1(1e-3)",
         deterministic=True,
@@ -43,7 +43,7 @@ class InteriorPoint(Periodic):
         form = PenaltyForm.of(problem)
         if problem.loss.lines(problem.block.labels) is None or form is None:
             raise UnsupportedError(
-                f"interior-point takes losses made of lines and penalties made of lines, squares and norms; here "
+                f"interior-point takes losses of lines and parabolas, penalties of lines, squares and norms; here "
                 f'{problem.loss!r}, r1={problem.r1!r}, r2={problem.r2!r}. Use "prox-newton" or "spdhg-cers".'
             )
         if form.form.width > MOST_COORDINATES:
@@ -69,12 +69,13 @@ class InteriorPoint(Periodic):
         d = problem.n_coordinates
         model = Model(np.zeros((d, d)), np.zeros(d), form)
         solution = minimize(model)
-        face = to_face(model, solution)
+        face = None if form.rounded else to_face(model, solution)
         if solution.status == "infeasible" or not np.all(np.isfinite(solution.w)):
             state.numbers["exhausted"] = 1.0
             state.numbers["infeasible"] = float(solution.status == "infeasible")
             return problem.block.labels.size
-        v["x"][:] = (solution.w if face is None else face)[:d]
+        x = (solution.w if face is None else face)[:d]
+        v["x"][:] = x if problem.objective(x) < problem.objective(np.zeros(d)) else 0.0
         lines = penalties.form.n_lines
         own = np.concatenate([solution.y[:lines], solution.y[form.n_lines :]])
         v["y"][:] = penalties.multiplier(solution.w, own)
@@ -105,8 +106,9 @@ def loss_lines(problem: Problem, width: int) -> ConicForm:
     K = sp.csr_array(A.multiply(lines.sign[kept, None]))
     K = sp.csr_array((K.data, K.indices, K.indptr), shape=(kept.size, width))
     return broken_lines(
-        K, lines.offset[kept], (share * lines.over)[kept], (share * lines.short)[kept], size=problem.n_coordinates
-    )
+        K, lines.offset[kept], (share * lines.over)[kept], (share * lines.short)[kept], size=problem.n_coordinates,
+        bend=lines.bend / share[kept],
+    )  # fmt: skip
 
 
 def _slopes(problem: Problem, y: np.ndarray) -> np.ndarray:
@@ -120,6 +122,4 @@ def _slopes(problem: Problem, y: np.ndarray) -> np.ndarray:
     used = (lines.over[kept] > 0.0) | (lines.short[kept] > 0.0)
     slopes[kept[used]] = lines.sign[kept[used]] * y / share[kept[used]]
     # Dividing by the weight may round beyond the slopes of the two lines.
-    low = np.minimum(-lines.sign * lines.short, lines.sign * lines.over)
-    high = np.maximum(-lines.sign * lines.short, lines.sign * lines.over)
-    return np.clip(slopes, low, high)
+    return np.clip(slopes, *problem.loss.slope_range(labels))

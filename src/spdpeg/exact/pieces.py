@@ -67,7 +67,7 @@ class Lines:
     def of(cls, form: ConicForm) -> "Lines | None":
         """That of a conic form; None if the form holds anything else."""
         symmetric = np.array_equal(form.up, form.down) and bool(np.all(np.isfinite(form.up)))
-        if form.width != form.size or form.weight.size or not symmetric:
+        if form.width != form.size or form.weight.size or form.rounded or not symmetric:
             return None
         if np.any(form.offset) or np.any(form.linear):
             return None
@@ -108,6 +108,7 @@ class Lines:
             up=cost,
             down=cost,
             starts=np.array([cost.size]),
+            bend=np.zeros(cost.size),
         )
 
     def value(self, x: np.ndarray) -> float:

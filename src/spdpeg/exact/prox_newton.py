@@ -23,6 +23,9 @@ from .penalties import PenaltyForm, SplitForm, model_form
 MOST_COORDINATES = 3000
 """Of x, auxiliary variables included: matrices of that order are factorised some ten times a step."""
 
+SLOW = 40
+"""Steps that are so many that another method may be tried."""
+
 _VANISHES = 1e-9
 """Part of the objective at the start that is left where the loss has no minimum."""
 
@@ -138,7 +141,9 @@ class ProxNewton(Periodic, Watcher):
         return Evaluation(state.numbers["loss"], margins, state.vectors["gradient"], None)
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
-        return state.numbers["drop"] <= _PROMISING * math.sqrt(tol) or state.numbers["exhausted"] > 0.0
+        numbers = state.numbers
+        seldom = state.iterations >= SLOW and state.iterations % SLOW == 0  # others may do better
+        return numbers["drop"] <= _PROMISING * math.sqrt(tol) or numbers["exhausted"] > 0.0 or seldom
 
     def ended(self, state: State) -> Status | None:
         numbers = state.numbers

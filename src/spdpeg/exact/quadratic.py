@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..penalties.conic import ConicForm, group_norms
-from . import certificates, dense, scaling, sparse
+from . import certificates, dense, scaling, sparse, stationary
 from .central_path import Point, Terms
 from .limits import FLOOR
 
@@ -23,6 +23,8 @@ ACCURACY = 1e-12
 """Relative accuracy that is aimed at; rounding decides how much of it is reached."""
 _ENOUGH = 1e-8
 """Relative accuracy that counts as optimal."""
+_MET = 1e-9
+"""Part of the terms of a constraint by which it may be missed."""
 _LEAST_W, _LEAST_Y = 1e-6, 1e-3
 """Sizes of w and y, in a model of size 1, below which they do not tell what is large: at a solution 0, say."""
 _FEW, _MANY_LONG, _MOST_DENSE = 60, 64, 4000
@@ -98,7 +100,8 @@ class Model:
             return 0.0
         image = form.image(w)
         lines, balls = image[: form.n_lines], np.isinf(form.weight)
-        over = [lines[np.isinf(form.up)], -lines[np.isinf(form.down)]]
+        above, below = form.limits
+        over = [lines[above], -lines[below]]
         over.append(group_norms(image, form.starts)[balls] - form.radius[balls])
         return max(0.0, float(np.max(np.concatenate(over), initial=0.0)))
 
@@ -142,10 +145,34 @@ class ModelSolution:
 
 def minimize(model: Model, accuracy: float = ACCURACY) -> ModelSolution:
     """The solution of a model, up to a relative `accuracy` or as far as rounding allows."""
+    found = _minimized(model, accuracy)
+    if found.status == "infeasible" or not model.form.bounded or not _misses(model, found.w):
+        return found
+    # Constraints that are small beside what H and b ask for were met only in units of the latter.
+    again = _minimized(model, accuracy, tight=True)
+    return again if not _misses(model, again.w) else found
+
+
+def _misses(model: Model, w: np.ndarray) -> bool:
+    """Whether a constraint is missed by more than a small part of its own terms."""
+    form = model.form
+    image, size = form.image(w), _MET * form.image_sizes(w)
+    lines = form.n_lines
+    above, below = form.limits
+    if np.any((image > size)[:lines] & above) or np.any((image < -size)[:lines] & below):
+        return True
+    balls = np.isinf(form.weight)
+    return bool(np.any(group_norms(image, form.starts)[balls] > (1.0 + _MET) * form.radius[balls]))
+
+
+def _minimized(model: Model, accuracy: float, tight: bool = False) -> ModelSolution:
     right = model.right()
     kept = _kept_lines(model.form)
     form = kept.form
-    scales = scaling.find(model.diagonal(), right, form)
+    diagonal = model.diagonal()
+    if isinstance(model.H, np.ndarray) and not model.H.any():
+        diagonal = diagonal + scaling.stiffness(form)
+    scales = scaling.find(diagonal, right, form, tight)
     terms = scaling.apply(form, scales)
     factor = scales.columns * np.sqrt(scales.width / scales.price)
     b = scales.columns * right / scales.price
@@ -187,7 +214,7 @@ def _without_constants(form: ConicForm) -> _Kept:
     if used.all():
         return _Kept(_with_rows(form, K, used), np.arange(K.shape[0]), y)
     constant = -form.offset[:lines]
-    slopes = np.where(constant > 0.0, form.up, np.where(constant < 0.0, -form.down, 0.0))
+    slopes = np.where(constant == 0.0, 0.0, form.slopes(constant))
     y[:lines] = np.where(used[:lines] | np.isinf(slopes), 0.0, slopes)
     return _Kept(_with_rows(form, sp.csr_array(K[used]), used), np.flatnonzero(used), y)
 
@@ -196,7 +223,7 @@ def _with_rows(form: ConicForm, K: sp.csr_array, used: np.ndarray) -> ConicForm:
     lines = used[: form.n_lines]
     return ConicForm(
         form.size, form.quadratic, form.linear, K, form.offset[used], form.up[lines], form.down[lines],
-        form.starts - np.count_nonzero(~lines), form.weight, form.radius,
+        form.starts - np.count_nonzero(~lines), form.weight, form.radius, form.bend[lines],
     )  # fmt: skip
 
 
@@ -239,6 +266,9 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
     w = scales.unscaled_w(point.w)
     y = kept.y.copy()
     y[kept.rows] = _within(kept.form, scales.unscaled_y(point.y))
+    if np.all(np.isfinite(w)):
+        w, y = stationary.corrected(model, w, y)
+        y = _within(form, y)
     lines = form.n_lines
     image, right = form.image(w), model.right()
     residual = model.times(w) - right + form.adjoint(y)
@@ -279,10 +309,11 @@ def _vanishing(terms: Terms, point: Point) -> tuple[np.ndarray, np.ndarray]:
     """Which lines and groups vanish: their primal part is smaller, in its units, than the room of their multiplier."""
     size = max(float(np.max(np.abs(point.w), initial=0.0)), _LEAST_W)
     both = terms.above * terms.below > 0.0
+    sharp = terms.bend == 0.0
     width = np.where(both, terms.up + terms.down, 1.0) * 0.5
     room = np.minimum(np.where(terms.above > 0.0, point.u, np.inf), np.where(terms.below > 0.0, point.v, np.inf))
     pull = max(float(np.max(np.abs(point.y), initial=0.0)), _LEAST_Y)
-    lines = (point.p + point.q) / size < room / np.where(both, np.maximum(width, 1e-300), pull)
+    lines = sharp & ((point.p + point.q) / size < room / np.where(both, np.maximum(width, 1e-300), pull))
     if not terms.weight.size:
         return lines, np.zeros(0, dtype=bool)
     balls = terms.balls > 0
@@ -295,9 +326,9 @@ def _vanishing(terms: Terms, point: Point) -> tuple[np.ndarray, np.ndarray]:
 def _penalty(form: ConicForm, image: np.ndarray) -> float:
     """The finite part of the lines and groups."""
     lines = image[: form.n_lines]
-    slopes = np.where(lines > 0.0, form.up, form.down)
+    slopes = form.slopes(lines)
     slopes = np.where(np.isinf(slopes), 0.0, slopes)
-    total = float(slopes @ np.abs(lines))
+    total = float(slopes @ (lines - 0.5 * form.bend * slopes))
     if form.weight.size:
         total += float(np.where(np.isinf(form.weight), 0.0, form.weight) @ group_norms(image, form.starts))
     return total
@@ -306,9 +337,12 @@ def _penalty(form: ConicForm, image: np.ndarray) -> float:
 def _complementarity(form: ConicForm, image: np.ndarray, y: np.ndarray) -> float:
     """Lines and groups at w minus their linear bounds by y: 0 at a solution, never negative up to rounding."""
     lines = form.n_lines
-    ends = np.where(image[:lines] > 0.0, form.up, -form.down)
+    ends = form.slopes(image[:lines])
     finite = np.isfinite(ends)
-    own = np.where(finite, (np.where(finite, ends, 0.0) - y[:lines]) * image[:lines], np.abs(y[:lines] * image[:lines]))
+    ends = np.where(finite, ends, 0.0)
+    # s a - bend s^2 / 2 at the slope s of the line, minus the same at y.
+    own = (ends - y[:lines]) * (image[:lines] - 0.5 * form.bend * (ends + y[:lines]))
+    own = np.where(finite, own, np.abs(y[:lines] * image[:lines]))
     total = float(np.maximum(own, 0.0).sum())
     if not form.weight.size:
         return total

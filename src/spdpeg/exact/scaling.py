@@ -32,8 +32,23 @@ class Scaling(NamedTuple):
         return self.rows * self.price * y
 
 
-def find(diagonal: np.ndarray, b: np.ndarray, form: ConicForm) -> Scaling:
-    """Factors for a model whose H has this diagonal."""
+def stiffness(form: ConicForm) -> np.ndarray:
+    """What stands for the diagonal of H where broken lines do the work of a loss, for each variable.
+
+    A corner at distance t from 0 with slopes of size s bends, over that distance, like a parabola of curvature s / t.
+    """
+    lines = form.n_lines
+    slopes, offset = form.up + form.down, np.abs(form.offset[:lines])
+    known = (offset > 0.0) & np.isfinite(slopes)
+    bends = np.divide(slopes, offset, out=np.zeros(lines), where=known)
+    own = np.flatnonzero(form.bend)
+    bends[own] = np.minimum(1.0 / form.bend[own], np.where(known, bends, np.inf)[own])
+    own = np.flatnonzero(bends)
+    return np.asarray((form.K[own].power(2)).T @ bends[own])
+
+
+def find(diagonal: np.ndarray, b: np.ndarray, form: ConicForm, tight: bool = False) -> Scaling:
+    """Factors for a model whose H has this diagonal; `tight` if its constraints ask for far smaller w than H and b."""
     K, lines = form.K, form.n_lines
     size = np.abs(K.data)
     top = float(np.max(diagonal, initial=0.0))
@@ -42,6 +57,9 @@ def find(diagonal: np.ndarray, b: np.ndarray, form: ConicForm) -> Scaling:
     columns[known] = 1.0 / np.sqrt(diagonal[known])
     if not known.all():
         columns[~known] = _from_neighbours(K, columns, known)[~known]
+    pull = float(np.max(np.abs(columns * b), initial=0.0))
+    if tight:
+        columns = np.minimum(columns, _reaches(form) / (pull or 1.0))
     columns = _power(columns)
     rows = _largest_in_rows(K, size * columns[K.indices])
     if form.weight.size:  # one factor for each group
@@ -55,7 +73,11 @@ def find(diagonal: np.ndarray, b: np.ndarray, form: ConicForm) -> Scaling:
     if top > 0.0:
         width = _power_of(max(pull, reach))
         return Scaling(columns, rows, width, width)
-    slopes = np.concatenate([form.up / rows[:lines], form.down / rows[:lines], form.weight])
+    # A round corner does not reach the ends of its slopes where they are farther than its offset takes it.
+    most = np.abs(form.offset[:lines]) / np.where(form.bend > 0.0, form.bend, 1.0)
+    most = np.where(form.bend > 0.0, most, np.inf)
+    ends = [np.minimum(end, most) / rows[:lines] for end in (form.up, form.down)]
+    slopes = np.concatenate([*ends, form.weight])
     slopes = slopes[np.isfinite(slopes)]
     return Scaling(columns, rows, _power_of(reach), _power_of(max(pull, float(np.max(slopes, initial=0.0)))))
 
@@ -80,6 +102,7 @@ def apply(form: ConicForm, scaling: Scaling) -> Terms:
         weight=np.where(balls, 0.0, form.weight) / (scaling.rows[first] * scaling.price),
         radius=form.radius * scaling.rows[first] / scaling.width,
         balls=balls.astype(np.int64),
+        bend=form.bend * scaling.rows[:lines] ** 2 * (scaling.price / scaling.width),
     )
 
 
@@ -99,13 +122,28 @@ def _reach(form: ConicForm, rows: np.ndarray) -> float:
     """How far the offsets ask w to go; those of bounds, which may be far away, count only if there are no others."""
     lines = form.n_lines
     far = np.abs(form.offset) * rows
-    bounds = np.isinf(form.up) ^ np.isinf(form.down)
+    above, below = form.limits
+    bounds = above ^ below
     asked = np.concatenate([far[:lines][~bounds], far[lines:]])
     for sizes in (asked, far[:lines][bounds], form.radius):
         sizes = sizes[sizes > 0.0]
         if sizes.size:
             return float(np.median(sizes))
     return 0.0
+
+
+def _reaches(form: ConicForm) -> np.ndarray:
+    """How far the nearest constraint lets each variable go by itself; infinite where there is none."""
+    K, lines = form.K, form.n_lines
+    above, below = form.limits
+    balls = np.repeat(np.isinf(form.weight), np.diff(form.starts))
+    far = np.concatenate([np.abs(form.offset[:lines]), np.repeat(form.radius, np.diff(form.starts))])
+    far[~np.concatenate([above | below, balls]) | (far == 0.0)] = np.inf
+    out = np.full(K.shape[1], np.inf)
+    used = K.data != 0.0
+    each = np.repeat(far, np.diff(K.indptr))[used] / np.abs(K.data[used])
+    np.minimum.at(out, K.indices[used], each)
+    return out
 
 
 def _largest_in_rows(K: sp.csr_array, sizes: np.ndarray) -> np.ndarray:

@@ -14,12 +14,17 @@ from ..parameters import Parameterized, numbers, positive
 
 
 class Lines(NamedTuple):
-    """phi(t, b) = short * max(offset - sign * t, 0) + over * max(sign * t - offset, 0), an entry for each label."""
+    """phi(t, b) = short * max(offset - sign * t, 0) + over * max(sign * t - offset, 0), an entry for each label.
+
+    A `bend` above 0 rounds the corner: the slope is (sign * t - offset) / bend, cut off at -short and over, which may
+    then be infinite.
+    """
 
     sign: np.ndarray
     offset: np.ndarray
     short: np.ndarray
     over: np.ndarray
+    bend: float = 0.0
 
 
 class Moved(NamedTuple):
@@ -158,7 +163,8 @@ class Loss(Parameterized):
         return np.full(labels.size, -np.inf), np.full(labels.size, np.inf)
 
     def lines(self, labels: np.ndarray) -> Lines | None:
-        """The loss as two straight lines for each label; None if it is anything else."""
+        """The loss as two straight lines for each label, with a round corner or a sharp one; None if it is anything
+        else."""
         return None
 
     def prox(self, t: Any, b: Any, step: float = 1.0) -> np.ndarray:

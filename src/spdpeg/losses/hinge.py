@@ -4,7 +4,7 @@ import numpy as np
 
 from ..kernels import jit
 from ..parameters import positive
-from .base import Loss
+from .base import Lines, Loss
 
 
 class SquaredHinge(Loss):
@@ -18,6 +18,9 @@ class SquaredHinge(Loss):
 
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.where(labels > 0.0, -np.inf, 0.0), np.where(labels > 0.0, 0.0, np.inf)
+
+    def lines(self, labels: np.ndarray) -> Lines:
+        return Lines(labels, np.ones(labels.size), np.full(labels.size, np.inf), np.zeros(labels.size), 1.0)
 
     @jit.scalar
     @staticmethod
@@ -79,6 +82,10 @@ class SmoothedHinge(Loss):
 
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.minimum(-labels, 0.0), np.maximum(-labels, 0.0)
+
+    def lines(self, labels: np.ndarray) -> Lines:
+        ones = np.ones(labels.size)
+        return Lines(labels, ones, ones, np.zeros(labels.size), float(self.pack()[0]))
 
     @jit.scalar
     @staticmethod

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..kernels import jit
 from ..parameters import positive
-from .base import Loss, Moved
+from .base import Lines, Loss, Moved
 
 
 class Huber(Loss):
@@ -39,6 +39,10 @@ class Huber(Loss):
 
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.full(labels.size, -float(self.delta)), np.full(labels.size, float(self.delta))
+
+    def lines(self, labels: np.ndarray) -> Lines:
+        ends = np.full(labels.size, float(self.pack()[0]))
+        return Lines(np.ones(labels.size), labels, ends, ends, 1.0)
 
     @jit.scalar
     @staticmethod

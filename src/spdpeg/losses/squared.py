@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
-from .base import Loss, Moved
+from .base import Lines, Loss, Moved
 
 
 class Squared(Loss):
@@ -22,6 +22,10 @@ class Squared(Loss):
 
     def moved(self, labels: np.ndarray, offset: np.ndarray) -> Moved:
         return Moved(labels - offset, None)
+
+    def lines(self, labels: np.ndarray) -> Lines:
+        ends = np.full(labels.size, np.inf)
+        return Lines(np.ones(labels.size), labels, ends, ends, 1.0)
 
     @jit.scalar
     @staticmethod

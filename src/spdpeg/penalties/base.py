@@ -234,8 +234,8 @@ def in_dual_domain(u: Any, lower: Any, upper: Any) -> bool:
 def interval_scale(u: np.ndarray, lower: Any, upper: Any) -> float:
     """The largest s <= 1 for which lower <= s u <= upper, entry by entry; the intervals contain 0."""
     limits = np.where(u > 0.0, upper, np.negative(lower))
-    used = u != 0.0
-    return float(np.min(limits[used] / np.abs(u[used]), initial=1.0))
+    beyond = np.abs(u) > limits
+    return float(np.min(limits[beyond] / np.abs(u[beyond]), initial=1.0))
 
 
 def norm(v: np.ndarray) -> float:

@@ -45,6 +45,9 @@ class Box(Penalty):
         counts = u != 0.0
         return float(u[counts] @ bound[counts])
 
+    def maximizer(self, u: np.ndarray) -> np.ndarray:
+        return np.where(u == 0.0, np.clip(0.0, self.lower, self.upper), np.where(u > 0.0, self.upper, self.lower))
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         below = np.where(np.isinf(self.lower), 0.0, -np.inf)
         above = np.where(np.isinf(self.upper), 0.0, np.inf)

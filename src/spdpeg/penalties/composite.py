@@ -71,6 +71,9 @@ class SeparableSum(Penalty):
     def conjugate(self, u: np.ndarray) -> float:
         return sum(part.conjugate(block) for part, block in self._blocks(u))
 
+    def maximizer(self, u: np.ndarray) -> np.ndarray:
+        return np.concatenate([part.maximizer(block) for part, block in self._blocks(u)])
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.concatenate([part.nearest_dual(block) for part, block in self._blocks(u)])
 
@@ -182,13 +185,18 @@ class Constrained(Penalty):
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         if self.penalty.separable:
-            outside = np.where(self.penalty.free(u.size), u, 0.0)
-            return u - outside + self.domain.nearest_dual(outside)
+            inside = self.penalty.nearest_dual(u)
+            return inside + self.domain.nearest_dual(u - inside)
         return u
 
     def dual_scale(self, u: np.ndarray) -> float:
-        if not (self.penalty.homogeneous and self.penalty.separable):
+        if not self.penalty.separable:
             return super().dual_scale(u)
+        if not self.penalty.homogeneous:
+            if not isinstance(self.domain, Box):
+                return super().dual_scale(u)
+            best = np.clip(self.penalty.maximizer(u), self.domain.lower, self.domain.upper)
+            return self.penalty.dual_scale(np.where(np.isfinite(best), 0.0, u))
         # What sticks out of the norm's own ball counts only where the set does not take it up.
         outside = self.penalty.prox(u)
         return self.penalty.dual_scale(np.where(self.domain.nearest_dual(outside) == outside, 0.0, u))

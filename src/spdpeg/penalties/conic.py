@@ -3,6 +3,8 @@
     r(v) = min over s of  1/2 w^T Q w + l^T w + sum_i g_i(K_i w - t_i) + sum_g c_g |K_g w - t_g|,      w = (v, s),
 
 with g_i(a) = up_i max(a, 0) + down_i max(-a, 0). An infinite `up` or `down` is a constraint, both infinite an equation.
+Where `bend_i` is above 0 the corner is round, g_i(a) = max of y a - bend_i y^2 / 2 over y in [-down_i, up_i], and an
+infinite slope is a parabola. Only losses have such rows.
 A group with an infinite weight is the ball |K_g w - t_g| <= radius_g. The auxiliary variables s come after v.
 
 Forms are made by `squares`, `broken_lines`, `norms` and `ball`; they are added (`+`), put side by side (`stack`),
@@ -54,6 +56,8 @@ class ConicForm:
         The rows of group g are starts[g], ..., starts[g + 1] - 1; the first group starts after the broken lines.
     weight, radius : array
         c_g, infinite for a ball; radius_g, 0 for a norm.
+    bend : array
+        How round the corner of each broken line is; 0 for a sharp one.
     """
 
     size: int
@@ -66,6 +70,7 @@ class ConicForm:
     starts: np.ndarray
     weight: np.ndarray
     radius: np.ndarray
+    bend: np.ndarray
 
     @property
     def width(self) -> int:
@@ -96,7 +101,27 @@ class ConicForm:
     @cached_property
     def bounded(self) -> bool:
         """Whether it holds a constraint."""
-        return bool(np.isinf(self.up).any() or np.isinf(self.down).any() or np.isinf(self.weight).any())
+        above, below = self.limits
+        return bool(above.any() or below.any() or np.isinf(self.weight).any())
+
+    @cached_property
+    def limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which lines are constraints K_i w <= t_i, and which K_i w >= t_i."""
+        sharp = self.bend == 0.0
+        return np.isinf(self.up) & sharp, np.isinf(self.down) & sharp
+
+    @cached_property
+    def rounded(self) -> bool:
+        """Whether a line has a round corner."""
+        return bool(np.any(self.bend))
+
+    def slopes(self, lines: np.ndarray) -> np.ndarray:
+        """Of the broken lines where K w - t is as given; on a sharp corner that of its lower side."""
+        ends = np.where(lines > 0.0, self.up, -self.down)
+        if not self.rounded:
+            return ends
+        bend = np.where(self.bend > 0.0, self.bend, 1.0)
+        return np.where(self.bend > 0.0, np.minimum(np.maximum(lines / bend, -self.down), self.up), ends)
 
     def image(self, w: np.ndarray) -> np.ndarray:
         """K w - t."""
@@ -123,12 +148,14 @@ class ConicForm:
         lines = image[: self.n_lines]
         lengths = group_norms(image, self.starts)
         balls = np.isinf(self.weight)
-        missed = (np.isinf(self.up) & (lines > slack)) | (np.isinf(self.down) & (lines < -slack))
-        if missed.any() or np.any(lengths[balls] > self.radius[balls] + slack):
+        above, below = self.limits
+        if np.any(above & (lines > slack)) or np.any(below & (lines < -slack)):
             return np.inf
-        slopes = np.where(lines > 0.0, self.up, self.down)
-        finite = np.isfinite(slopes)
-        total = 0.5 * w @ self.curvature(w) + self.linear @ w + slopes[finite] @ np.abs(lines[finite])
+        if np.any(lengths[balls] > self.radius[balls] + slack):
+            return np.inf
+        slopes = self.slopes(lines)
+        slopes = np.where(np.isfinite(slopes), slopes, 0.0)
+        total = 0.5 * w @ self.curvature(w) + self.linear @ w + slopes @ (lines - 0.5 * self.bend * slopes)
         return float(total + self.weight[~balls] @ lengths[~balls])
 
     def scaled(self, factor: float) -> "ConicForm":
@@ -140,6 +167,7 @@ class ConicForm:
             up=self.up * factor,
             down=self.down * factor,
             weight=self.weight * factor,
+            bend=self.bend / factor,
         )
 
     def __add__(self, other: "ConicForm") -> "ConicForm":
@@ -211,6 +239,7 @@ def broken_lines(
     size: int | None = None,
     linear: np.ndarray | None = None,
     curvature: np.ndarray | None = None,
+    bend: Any = 0.0,
 ) -> ConicForm:
     """The sum of g_i(K_i w - t_i), plus l^T w and half the sum of curvature_j w_j^2 if given.
 
@@ -219,13 +248,13 @@ def broken_lines(
     K = sp.csr_array(K)
     count, width = K.shape
     form = _bare(width if size is None else size, width)
-    up, down, offset = (np.broadcast_to(np.asarray(a, dtype=float), (count,)) for a in (up, down, offset))
+    up, down, offset, bend = (np.broadcast_to(np.asarray(a, dtype=float), (count,)) for a in (up, down, offset, bend))
     used = (up > 0.0) | (down > 0.0)
     if not used.all():
-        K, offset, up, down = K[used], offset[used], up[used], down[used]
+        K, offset, up, down, bend = K[used], offset[used], up[used], down[used], bend[used]
     return replace(
         form,
-        **_line_fields(K, offset, up, down),
+        **_line_fields(K, offset, up, down, bend),
         quadratic=form.quadratic if curvature is None else squares(curvature, width).quadratic,
         linear=form.linear if linear is None else linear,
     )
@@ -271,12 +300,13 @@ def _bare(size: int, width: int | None = None) -> ConicForm:
         starts=np.zeros(1, dtype=np.int64),
         weight=none,
         radius=none,
+        bend=none,
     )
 
 
-def _line_fields(K: sp.csr_array, offset: Any, up: Any, down: Any) -> dict[str, Any]:
+def _line_fields(K: sp.csr_array, offset: Any, up: Any, down: Any, bend: Any = 0.0) -> dict[str, Any]:
     count = K.shape[0]
-    vectors = {"offset": offset, "up": up, "down": down}
+    vectors = {"offset": offset, "up": up, "down": down, "bend": bend}
     fields = {name: np.array(np.broadcast_to(values, (count,)), dtype=float) for name, values in vectors.items()}
     return {"K": K, "starts": np.array([count], dtype=np.int64), **fields}
 
@@ -326,4 +356,5 @@ def _combined(forms: Sequence[ConicForm], places: Sequence[np.ndarray], size: in
         starts=n_lines + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         weight=np.concatenate([form.weight for form in forms]),
         radius=np.concatenate([form.radius for form in forms]),
+        bend=np.concatenate([form.bend for form in forms]),
     )

@@ -20,6 +20,9 @@ class Zero(Penalty):
     def conjugate(self, u: np.ndarray) -> float:
         return np.inf if np.any(u) else 0.0
 
+    def maximizer(self, u: np.ndarray) -> np.ndarray:
+        return np.where(u == 0.0, 0.0, np.copysign(np.inf, u))
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.zeros_like(u)
 

@@ -338,9 +338,13 @@ class Problem:
 
     @cached_property
     def loss_size(self) -> float:
-        """What a mean loss is small beside: that at x = 0; under a log link, that of the best constant times e."""
+        """What an objective is small beside: that at x = 0, where a hinge as a penalty counts like one as the loss.
+
+        Under a log link it is the loss of the best constant times e.
+        """
         if not self.loss.log_link:
-            return self.loss_at_zero
+            penalty = self.penalty_value(np.zeros(self.n_coordinates))
+            return self.loss_at_zero + (penalty if math.isfinite(penalty) else 0.0)
         return self._loss_of_constant(best_level(self) + 1.0)
 
     @cached_property

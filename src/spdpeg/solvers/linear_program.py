@@ -4,6 +4,8 @@ A loss of two straight lines, an l1 norm and an l1 norm of F x are sums of parts
 Mathematical Programming Computation 10, 2018) solves such programs exactly where first-order methods crawl.
 """
 
+import math
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
@@ -23,6 +25,7 @@ def is_linear(problem: Problem) -> bool:
     """Whether the problem is a linear program."""
     return (
         not isinstance(problem.source, Stream)
+        and not math.isfinite(problem.loss.curvature)
         and problem.loss.lines(problem.block.labels) is not None
         and problem.regularizer.l1_weights(problem.n_coordinates) is not None
         and problem.r2.l1_weights(problem.F.n_outputs) is not None
@@ -89,7 +92,7 @@ def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n, d, m = labels.size, problem.n_coordinates, problem.F.n_outputs
     lines = problem.loss.lines(labels)
     assert lines is not None
-    sign, offset, short, over = lines
+    sign, offset, short, over, _ = lines
     share = (weights if weights.size else np.ones(n)) / n
     A, F = sp.csr_array(data_matrix(rows)).multiply(sign[:, None]).tocsr(), problem.F.matrix()
     each, edge = sp.eye_array(n), sp.eye_array(m)
