@@ -112,17 +112,25 @@ def write(table: Table, path: Path, stages: Sequence[str] = STAGES) -> None:
 
 def read(values: Path, optima: Path, methods: dict[str, dict[str, Method]]) -> Table:
     """From the files values.csv and optima.csv of a study."""
-    return Table(_rows(values, Value), _rows(optima, Optimum), methods)
+    return Table(_rows(values, Value), read_optima(optima), methods)
+
+
+def read_optima(path: Path) -> list[Optimum]:
+    """From the file optima.csv of a study."""
+    return _rows(path, Optimum)
 
 
 def _rows(path: Path, kind: Any) -> list[Any]:
     types = kind.__annotations__.values()
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file))[1:]
-    return [
-        kind(*(of(text) if text or of is str else math.nan for of, text in zip(types, line, strict=True)))
-        for line in lines
-    ]
+    return [kind(*(_read(of, text) for of, text in zip(types, line, strict=True))) for line in lines]
+
+
+def _read(of: Any, text: str) -> Any:
+    if of is bool:
+        return text == "True"
+    return of(text) if text or of is str else math.nan
 
 
 def _shown(item: Any) -> Any:
