@@ -29,7 +29,8 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 # Inherited from scikit-learn, and documented there.
 autodoc_default_options = {
-    "exclude-members": "score, get_metadata_routing, set_fit_request, set_partial_fit_request, set_score_request"
+    "exclude-members": "score, get_metadata_routing, set_fit_request, set_partial_fit_request, set_predict_request, "
+    "set_score_request"
 }
 numpydoc_show_class_members = False
 autosummary_generate = True

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import data, datasets, losses, operators, penalties, plots, solvers, theory
+    from . import estimators as estimators
+    from . import files as files
+    from . import graphs as graphs
+    from . import model_file as model_file
+    from . import paths as paths
+    from . import signals as signals
     from .engine.registry import list_solvers
     from .engine.solve import solve
     from .errors import (
@@ -30,8 +36,14 @@ if TYPE_CHECKING:
         StateError,
         UnsupportedError,
     )
+    from .estimators import *  # noqa: F403
+    from .model_file import load_model as load_model
+    from .model_file import save_model as save_model
+    from .paths import lam_max as lam_max
+    from .paths import path as path
     from .problem import Problem
     from .result import History, Result, Status
+    from .signals import denoise as denoise
     from .state import State
 
 __version__ = "0.1.0"

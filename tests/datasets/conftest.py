@@ -2,9 +2,11 @@
 
 import pytest
 
+from spdpeg.datasets import storage
+
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(storage, "user_cache", lambda: tmp_path / "cache" / "spdpeg")
     monkeypatch.delenv("SPDPEG_DATA_DIR", raising=False)
     return tmp_path / "cache" / "spdpeg"

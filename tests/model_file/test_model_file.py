@@ -13,8 +13,10 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from spdpeg import InputError, UnsupportedError, estimators, losses, model_file, operators, penalties
+from spdpeg import InputError, UnsupportedError, datasets, estimators, losses, model_file, operators, penalties
 from spdpeg.certificate import Certificate
 from spdpeg.model_file import load_model, read_header, save_model
 from spdpeg.result import History
@@ -395,7 +397,7 @@ def test_a_missing_file_is_the_usual_error(tmp_path):
 
 
 def test_only_our_estimators_are_saved(tmp_path):
-    with pytest.raises(InputError, match="not an estimator of spdpeg"):
+    with pytest.raises(InputError, match="no estimator of spdpeg"):
         save_model(LinearRegression().fit(np.eye(2), [0, 1]), tmp_path / "m")
     with pytest.raises(NotFittedError):
         save_model(estimators.FusedLasso(), tmp_path / "m")
@@ -424,3 +426,16 @@ def test_a_full_disk_leaves_the_old_model_and_nothing_else(tmp_path, monkeypatch
         save_model(fitted(), tmp_path / "m")
     assert os.listdir(tmp_path) == ["m"]
     assert (tmp_path / "m").read_bytes() == before
+
+
+def test_skops_takes_pipelines(tmp_path):
+    skops = pytest.importorskip("skops.io")
+    X, y, _ = datasets.piecewise_constant(100, 6)
+    pipeline = make_pipeline(StandardScaler(), estimators.FusedLogisticRegression()).fit(X, y)
+    with pytest.raises(InputError, match=r"A Pipeline is no estimator of spdpeg.*skops"):
+        save_model(pipeline, tmp_path / "m")
+    skops.dump(pipeline, tmp_path / "p.skops")
+    types = skops.get_untrusted_types(file=tmp_path / "p.skops")
+    assert all(name.startswith("spdpeg.") for name in types)
+    again = skops.load(tmp_path / "p.skops", trusted=types)
+    np.testing.assert_array_equal(again.predict_proba(X), pipeline.predict_proba(X))

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
+import platformdirs
+
 from ..errors import InputError, one_line
 from ..files import limits
 from ..files.replacing import replacing, sweep, unique
@@ -24,9 +26,8 @@ _BLOCK = 1 << 20
 
 
 def user_cache() -> Path:
-    """Where downloads and graphs are kept: spdpeg in the user's cache directory."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-    return Path(base) / "spdpeg"
+    """Where downloads and graphs are kept: spdpeg in the cache directory that the system has for the user."""
+    return platformdirs.user_cache_path("spdpeg", appauthor=False)
 
 
 def directories(data_dir: str | os.PathLike[str] | None) -> list[Path]:

@@ -19,7 +19,6 @@ from .. import estimators
 from ..errors import InputError, UnsupportedError
 from ..files.archive import Archive, array
 from ..files.replacing import as_path, replacing
-from ..parameters import shown
 from .validation import first_fault
 from .values import Arrays, decode, encode
 
@@ -44,7 +43,8 @@ def save_model(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """
     if getattr(estimators, type(estimator).__name__, None) is not type(estimator):
         raise InputError(
-            f"{shown(estimator)} is not an estimator of spdpeg. Save it with the tools of its own library."
+            f"A {type(estimator).__name__} is no estimator of spdpeg, and only these have a file format here. "
+            "Save it with skops.io.dump, which takes pipelines with models of spdpeg."
         )
     check_is_fitted(estimator)
     arrays: Arrays = {}

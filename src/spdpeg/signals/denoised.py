@@ -63,7 +63,7 @@ class Denoised:
         return int(self.labels.max()) + 1
 
     @cached_property
-    def segments(self) -> list[Segment] | list[Region]:
+    def segments(self) -> list[Any]:
         """The pieces: `Segment` (start, stop, value) along a line, `Region` (members, value) elsewhere.
 
         For trends of order 2 and more a segment reaches from knot to knot, and its value is the mean of the curve.
