@@ -10,5 +10,5 @@ project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text
 of_users = [items for extra, items in project["optional-dependencies"].items() if extra not in OF_DEVELOPERS]
 requirements = set(project["dependencies"]).union(*of_users)
 for requirement in sorted(requirements):
-    name, version = re.fullmatch(r"([\w-]+)>=([\d.]+)", requirement).groups()
+    name, version = re.fullmatch(r"([\w-]+)(?:\[[\w,]+\])?>=([\d.]+)", requirement).groups()
     print(f"{name}=={version}")

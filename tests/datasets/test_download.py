@@ -217,11 +217,12 @@ def test_what_a_killed_download_left_goes_with_the_next(server, cache):
     code = (
         "import os, pathlib, signal, sys\n"
         "from spdpeg.datasets import storage\n"
+        "storage.user_cache = lambda: pathlib.Path(sys.argv[1])\n"
         "with storage._arrivals() as directory:\n"
         "    (directory / 'half').write_text('')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == -9
+    assert subprocess.run([sys.executable, "-c", code, str(cache)]).returncode == -9
     assert len(kept(cache)) == 1
     datasets.load("splice")
     assert kept(cache) == ["checksums.json", "splice"]

@@ -9,7 +9,7 @@ import numpy as np
 from .. import plots
 from ..certificate import Certificate
 from ..errors import UnsupportedError
-from ..operators.pieces import Region, Segment, segments
+from ..operators.pieces import segments
 from . import solution
 from .choose import Choice
 from .fit import Fit
