@@ -14,8 +14,8 @@ from ..errors import InputError
 from ..lazy import refuse_dask
 from ..losses import Loss
 from ..operators import Identity
-from ..parameters import numbers, shown
-from ..penalties import L1, L2Squared, Penalty
+from ..parameters import numbers, shown, truth
+from ..penalties import L1, Box, L2Squared, Penalty, Zero, constrain
 from ..sparse import sound
 from ..sums import threads
 from . import fitting, sources
@@ -45,6 +45,27 @@ def weighted(owner: object, name: str, penalty: type[L1] | type[L2Squared] = L1)
     """The penalty with the weight that the parameter `name` holds; None if that is 0."""
     value = weight(owner, name)
     return penalty(value) if np.any(value) else None
+
+
+def bounds_of(owner: Any) -> tuple[Any, Any] | None:
+    """The least and the largest values that the coefficients may have; None if they may have any."""
+    name = type(owner).__name__
+    positive, bounds = truth(f"positive of {name}", getattr(owner, "positive", False)), getattr(owner, "bounds", None)
+    if bounds is None:
+        return (0.0, np.inf) if positive else None
+    try:
+        lower, upper = (numbers(f"bounds of {name}", side) for side in bounds)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"bounds of {name} is {shown(bounds)}. Give a pair: the least and the largest values."
+        ) from None
+    return (np.maximum(lower, 0.0) if positive else lower), upper
+
+
+def bounded(owner: Any, r1: Penalty | None) -> Penalty | None:
+    """r1 where the coefficients keep their bounds."""
+    limits = bounds_of(owner)
+    return r1 if limits is None else constrain(Zero() if r1 is None else r1, Box(*limits))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -8,7 +8,7 @@ import numpy as np
 from .. import losses
 from ..operators import FirstDifference
 from ..penalties import Penalty
-from .base import weighted
+from .base import bounded, weighted
 from .classification import Classifier
 from .logistic import LogisticClassifier
 from .pieces import InPieces
@@ -31,7 +31,7 @@ class Fused(InPieces):
     lam2: Any = 0.01
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
-        return weighted(self, "lam1"), weighted(self, "lam2")
+        return bounded(self, weighted(self, "lam1")), weighted(self, "lam2")
 
     def _operator(self, X: Any, weights: np.ndarray | None) -> FirstDifference:
         return FirstDifference()

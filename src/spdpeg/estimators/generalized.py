@@ -7,7 +7,7 @@ import numpy as np
 
 from ..operators import Identity
 from ..penalties import Penalty
-from .base import weighted
+from .base import bounded, weighted
 from .logistic import LogisticClassifier
 from .pieces import InPieces
 from .regression import Regressor
@@ -32,7 +32,7 @@ class Generalized(InPieces):
     lam2: Any = 0.01
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
-        return weighted(self, "lam1"), weighted(self, "lam2")
+        return bounded(self, weighted(self, "lam1")), weighted(self, "lam2")
 
     def _operator(self, X: Any, weights: np.ndarray | None) -> Any:
         return Identity() if self.F is None else self.F

@@ -9,7 +9,7 @@ from ..graphs import structure as structures
 from ..operators import Operator
 from ..parameters import one_of
 from ..penalties import L1, L2Squared, Penalty
-from .base import weighted
+from .base import bounded, weighted
 from .logistic import LogisticClassifier
 from .pieces import InPieces
 from .regression import Regressor
@@ -44,7 +44,7 @@ class GraphGuided(InPieces):
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
         one_of(f"r1 of {type(self).__name__}", self.r1, R1)
-        return weighted(self, "lam1", R1[self.r1]), weighted(self, "lam2")
+        return bounded(self, weighted(self, "lam1", R1[self.r1])), weighted(self, "lam2")
 
     def _operator(self, X: Any, weights: np.ndarray | None) -> Operator:
         return structures.resolve(self.structure, X, weights, getattr(self, "feature_names_in_", None))

@@ -1,13 +1,16 @@
 """Coefficients that form an image: piecewise constant, or of low rank."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
-from ..operators import GridDifference
-from ..penalties import Nuclear, Penalty
-from .base import weight, weighted
+from ..errors import InputError, UnsupportedError
+from ..operators import GraphDifference, GridDifference, Operator
+from ..operators.grid import neighbours
+from ..parameters import shown, truth
+from ..penalties import GroupL2, Nuclear, Penalty
+from .base import bounded, weight, weighted
 from .logistic import LogisticClassifier
 from .pieces import InPieces
 from .regression import Regressor
@@ -25,17 +28,67 @@ class TotalVariation(InPieces):
         The larger, the more coefficients are 0.
     lam2 : float, default=0.01
         The larger, the more neighbouring coefficients, along any axis, are equal.
+    mask : array of bool, default=None
+        Of an image or volume in which only some places have a feature, such as a brain: the columns of X are the places
+        where it is True, in C order. Neighbours are those that are both inside.
+    isotropic : bool, default=False
+        Penalise the lengths of the gradients, sqrt(sum over axes of squared differences), instead of the sum of
+        absolute differences, so that slanted edges cost no more than others.
+
+    Attributes
+    ----------
+    coef_image_ : array of the shape of the image, or (n_classes, ...)
+        The coefficients in their places; 0 outside the mask.
     """
 
     shape: Any = None
     lam1: Any = 0.01
     lam2: Any = 0.01
+    _: KW_ONLY
+    mask: Any = None
+    isotropic: bool = False
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
-        return weighted(self, "lam1"), weighted(self, "lam2")
+        r1 = bounded(self, weighted(self, "lam1"))
+        if not truth(f"isotropic of {type(self).__name__}", self.isotropic):
+            return r1, weighted(self, "lam2")
+        lam2 = weight(self, "lam2")
+        return r1, GroupL2(lam2, neighbours(self._places(n_features))[:, 0]) if np.any(lam2) else None
 
-    def _operator(self, X: Any, weights: np.ndarray | None) -> GridDifference:
-        return GridDifference((X.shape[1],) if self.shape is None else self.shape)
+    def _operator(self, X: Any, weights: np.ndarray | None) -> Operator:
+        if self.mask is None:
+            return GridDifference((X.shape[1],) if self.shape is None else self.shape)
+        return GraphDifference(neighbours(self._places(X.shape[1])), n_nodes=X.shape[1])
+
+    def _places(self, n_features: int) -> np.ndarray:
+        """Which places of the grid have a feature."""
+        if self.mask is None:
+            return np.ones((n_features,) if self.shape is None else tuple(self.shape), dtype=bool)
+        mask = np.asarray(self.mask)
+        if mask.dtype != bool or mask.ndim == 0 or np.count_nonzero(mask) != n_features:
+            raise InputError(
+                f"mask of {type(self).__name__} has shape {mask.shape}, type {mask.dtype} and {np.count_nonzero(mask)} "
+                f"places inside; X has {n_features} columns. Give an array of bools with one True for each column."
+            )
+        if self.shape is not None and tuple(self.shape) != mask.shape:
+            raise InputError(f"shape is {shown(self.shape)} and mask has shape {mask.shape}. Leave shape out.")
+        return mask
+
+    @property
+    def coef_image_(self) -> np.ndarray:
+        """The coefficients in the shape of the image or volume, 0 outside the mask; of several classes, one each."""
+        rows = np.atleast_2d(self._fitted().coef_)
+        places = self._places(rows.shape[1])
+        images = np.zeros((len(rows), *places.shape), dtype=rows.dtype)
+        images[:, places] = rows
+        return images if len(rows) > 1 else images[0]
+
+    def _freedom(self, k: int) -> int:
+        if self.isotropic:
+            raise UnsupportedError(
+                "No degrees of freedom are known for isotropic total variation. Choose by cross-validation."
+            )
+        return super()._freedom(k)
 
 
 @dataclass(eq=False, repr=False)

@@ -11,6 +11,7 @@ from .. import losses
 from ..errors import UnsupportedError
 from ..operators.pieces import freedom, line_order, pieces, segments
 from . import fitting
+from .base import bounds_of
 
 _LIKELIHOODS = ("Logistic", "Poisson")
 """Losses that are minus the logarithm of a likelihood, up to a constant."""
@@ -26,6 +27,10 @@ class InPieces:
         True fits again, without penalties, on the pieces that were found: their levels are no longer shrunk. With
         "aic" or "bic", for least squares, neighbouring pieces are first joined one by one as long as that criterion
         falls: a jump that was found as a staircase becomes one.
+    positive : bool, default=False
+        No coefficient may be negative.
+    bounds : pair of floats or of arrays of shape (n_features,), default=None
+        The least and the largest values that the coefficients may have; infinite where there is none.
 
     Attributes
     ----------
@@ -49,6 +54,8 @@ class InPieces:
     """
 
     refit: Any = False
+    positive: bool = False
+    bounds: Any = None
 
     @property
     def n_pieces_(self) -> Any:
@@ -121,6 +128,9 @@ class InPieces:
         support = np.abs(coef) > 1e-12 * float(np.max(np.abs(coef), initial=0.0))
         if not np.any(getattr(self, "lam1", 0.0)) and coef.any():
             support = np.ones(coef.size, dtype=bool)
+        limits = bounds_of(self)
+        if limits is not None:  # what is at a bound does not move
+            support &= (coef > limits[0]) & (coef < limits[1])
         found = int(np.count_nonzero(support)) if F is None else freedom(F, self._zero(k), support)
         return int(min(found + bool(self._fitted()._intercept), self._spoken()))
 

@@ -10,7 +10,7 @@ from ..data import Source
 from ..errors import InputError, UnsupportedError
 from ..operators import Difference, FirstDifference, Matrix, Operator
 from ..penalties import Penalty
-from .base import weighted
+from .base import bounded, weighted
 from .pieces import InPieces
 from .regression import Regressor
 
@@ -66,7 +66,7 @@ class TrendFilter(InPieces, Regressor):
         return int(self.order)
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
-        return None, weighted(self, "lam2")
+        return bounded(self, None), weighted(self, "lam2")
 
     def _operator(self, X: Any, weights: np.ndarray | None) -> Operator:
         differences = Difference(self.order).bind(X.shape[1])

@@ -114,3 +114,18 @@ class GridDifference(Operator):
                 for j in range(rows):
                     ahead[j] += weight * differences[j]
                 row += rows
+
+
+def neighbours(mask: np.ndarray) -> np.ndarray:
+    """Pairs of neighbouring places of a grid that are both inside the mask, those along the first axis first.
+
+    Places are numbered in C order among those inside. For a mask of ones these are the rows of `GridDifference`, in the
+    same order; the first place of a pair is the one from which the difference looks ahead.
+    """
+    number = np.cumsum(mask).reshape(mask.shape) - 1
+    pairs = []
+    for axis in range(mask.ndim):
+        here, ahead = np.delete(number, -1, axis=axis), np.delete(number, 0, axis=axis)
+        inside = np.delete(mask, -1, axis=axis) & np.delete(mask, 0, axis=axis)
+        pairs.append(np.column_stack([here[inside], ahead[inside]]))
+    return np.concatenate(pairs)

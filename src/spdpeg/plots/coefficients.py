@@ -29,6 +29,8 @@ def coefficients(model: Any) -> Any:
     """
     rows = np.atleast_2d(model.coef_)
     shape, graph = shape_of(model), isinstance(model.F_, GraphDifference)
+    if getattr(model, "mask", None) is not None and np.ndim(model.mask) in (2, 3):
+        return _images(model, model.coef_image_.reshape(len(rows), -1), np.shape(model.mask))
     if shape is not None:
         return _images(model, rows, shape)
     columns = 1 if not graph else math.ceil(math.sqrt(len(rows)))

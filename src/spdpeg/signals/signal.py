@@ -8,6 +8,7 @@ import numpy as np
 from ..errors import InputError, UnsupportedError
 from ..graphs import structure as structures
 from ..operators import Difference, FirstDifference, GridDifference, Operator
+from ..operators.grid import neighbours
 from ..parameters import as_number, numbers, shown, truth, whole_number
 from ..penalties import L1, GroupL2, Penalty
 
@@ -104,7 +105,7 @@ def as_signal(y: Any, lam1: Any, order: Any, structure: Any, weights: Any, isotr
             raise UnsupportedError(
                 "isotropic is True and y is no image or volume: only a grid has directions. Leave isotropic out."
             )
-        groups = isotropic_groups(F)
+        groups = neighbours(np.ones(tuple(F.shape), dtype=bool))[:, 0]
     else:
         groups = None
     line = order if F.chain or (isinstance(F, Difference) and structure is None) else None
@@ -136,10 +137,3 @@ def _operator(values: np.ndarray, order: int, structure: Any) -> Operator:
     else:
         F = FirstDifference() if order == 1 else Difference(order)
     return F.bind(values.size)
-
-
-def isotropic_groups(F: GridDifference) -> np.ndarray:
-    """A label for each entry of F x: the place from which the difference looks ahead."""
-    shape = tuple(int(n) for n in F.shape)
-    places = np.arange(int(np.prod(shape))).reshape(shape)
-    return np.concatenate([np.delete(places, -1, axis=axis).ravel() for axis in range(len(shape))])

@@ -55,6 +55,8 @@ def refit(model: Any, plan: Any) -> None:
         raise UnsupportedError(
             "refit needs rows in memory and targets of their own. Leave it out, or choose multi_class='ovr'."
         )
+    if getattr(model, "positive", False) or getattr(model, "bounds", None) is not None:
+        raise UnsupportedError("refit without penalties keeps no bounds. Leave refit or the bounds out.")
     bases = [model._basis(k) for k in range(len(plan.data.targets))]
     refitted = [_one(model, plan, target, basis, how) for target, basis in zip(plan.data.targets, bases, strict=True)]
     found = [one for one in refitted if one is not None]
