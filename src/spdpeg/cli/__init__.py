@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import CacheWarning, SpdpegError, __version__
 from ..errors import one_line
-from . import compare, demo, denoise, doctor, fit, info, path, predict, reproduce, solvers
+from . import compare, convert, demo, denoise, doctor, fit, info, path, predict, reproduce, solvers
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """What `add` of a command module takes."""
@@ -20,7 +20,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 OK, FAILED, INTERRUPTED = 0, 1, 130
 """Exit codes; argparse itself exits with 2 on wrong usage."""
 
-_COMMANDS = (demo, denoise, fit, path, predict, info, compare, reproduce, solvers, doctor)
+_COMMANDS = (demo, denoise, fit, path, predict, convert, info, compare, reproduce, solvers, doctor)
 """In the order of the help. Each has `add(commands)`, which registers a parser whose `command` is a function of the
 arguments and the console for standard output; progress goes to standard error, and only where that is a terminal."""
 

@@ -2,15 +2,27 @@
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from .. import files
-from ..errors import one_line
+from .. import data, files
+from ..data.disk import is_set
+from ..errors import InputError, UnsupportedError, one_line
+
+_LARGE = 1 << 28
+"""Bytes of a Parquet file from which on it is read in blocks."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """The file and how to read it."""
-    parser.add_argument("data", metavar="DATA", help="LIBSVM text, CSV, Parquet, .npz or .mat; - is standard input")
+    """The data and how to read them."""
+    parser.add_argument(
+        "data",
+        metavar="DATA",
+        nargs="+",
+        action=_Data,
+        help="LIBSVM text, CSV, Parquet, .npz or .mat; - is standard input; several Parquet files, a directory of "
+        "them, or what `spdpeg convert` wrote, are read in blocks and need not fit into memory",
+    )
     parser.add_argument("--format", choices=files.FORMATS, help="of the data (default: what the content looks like)")
     parser.add_argument(
         "--target",
@@ -43,6 +55,44 @@ def add_features(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--features", type=int, help="columns of the data; LIBSVM text may not show all of them")
 
 
+class _Data(argparse.Action):
+    """Keeps the first name as `data` and all of them as `parts`."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        """A shell makes many names of one pattern."""
+        namespace.data, namespace.parts = values[0], values
+
+
+def load(args: argparse.Namespace, **more: Any) -> tuple[Any, Any, list[str] | None]:
+    """Rows, labels and names of columns: of a file whole in memory, of anything larger as a source."""
+    source = in_blocks(args)
+    if source is not None:
+        return source, source.labels, getattr(source, "names", None)
+    table = files.read(**{**reading(args), **more})
+    return table.X, table.y, table.names
+
+
+def in_blocks(args: argparse.Namespace) -> data.Source | None:
+    """The data as a source, if they are more than one file or a large one."""
+    place = Path(args.data)
+    if len(args.parts) == 1 and place.is_dir() and is_set(place):
+        return data.open_rows(place)
+    if len(args.parts) > 1 or place.is_dir() or _is_large_parquet(place):
+        if getattr(args, "categorical", None):
+            raise UnsupportedError(
+                f"--categorical needs the whole table in memory. Encode {args.categorical[0]} before."
+            )
+        return data.open_parquet(args.parts if len(args.parts) > 1 else place, target=args.target, drop=args.drop)
+    return None
+
+
+def _is_large_parquet(place: Path) -> bool:
+    if not place.is_file() or place.stat().st_size <= _LARGE:
+        return False
+    with place.open("rb") as file:
+        return file.read(4) == b"PAR1"
+
+
 class Read(argparse.Action):
     """An option that is a file, or a name that is none: what `read` makes of it; `args.inputs` lists the files."""
 
@@ -61,11 +111,13 @@ class Read(argparse.Action):
 
 def inputs(args: argparse.Namespace) -> list[str]:
     """Names of all files that the command reads."""
-    return [args.data, f"{args.data}.rclass", *getattr(args, "inputs", [])]
+    return [*args.parts, f"{args.data}.rclass", *getattr(args, "inputs", [])]
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
     """Arguments for `files.read` and `files.stream`."""
+    if len(args.parts) > 1:
+        raise InputError(f"{len(args.parts)} files are given, and this command reads one. Name one of them.")
     options = {"path": args.data, "format": args.format, "target": args.target, "drop": args.drop}
     if "categorical" in args:
         options["categorical"] = dict.fromkeys(args.categorical)

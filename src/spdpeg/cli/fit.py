@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sklearn.base import is_classifier
 
 from .. import InputError, UnsupportedError, files
+from ..data.selection import pieces
 from ..files.table import labels
 from ..model_file import save_model
 from . import data_options, models
@@ -69,12 +71,12 @@ def _fit(args: argparse.Namespace, console: Console) -> None:
 
 def _fit_whole(model: Any, args: argparse.Namespace) -> tuple[int, list[str] | None]:
     """Fit to all rows; their number and the names of the columns."""
-    table = files.read(**data_options.reading(args))
-    if table.y is None:
+    X, y, names = data_options.load(args)
+    if y is None:
         raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
     with models.told():
-        model.fit(table.X, table.y)
-    return table.X.shape[0], table.names
+        model.fit(X, y)
+    return X.shape[0], names
 
 
 def _learn(model: Any, args: argparse.Namespace) -> tuple[int, list[str] | None]:
@@ -85,7 +87,7 @@ def _learn(model: Any, args: argparse.Namespace) -> tuple[int, list[str] | None]
     console = Console(stderr=True)
     with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None, objective=float("nan"))
-        for chunk in files.stream(rows_per_chunk=_CHUNK, **data_options.reading(args)):
+        for chunk in _chunks(args):
             if chunk.y is None:
                 raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
             # Files are often sorted, or alternate between the classes, and a stream should look random.
@@ -97,6 +99,20 @@ def _learn(model: Any, args: argparse.Namespace) -> tuple[int, list[str] | None]
     if rows == 0:
         raise InputError(f"{args.data} holds no rows. Check what should have written it.")
     return rows, names
+
+
+def _chunks(args: argparse.Namespace) -> Iterator[files.Table]:
+    """The rows, some at a time."""
+    source = data_options.in_blocks(args)
+    if source is None:
+        yield from files.stream(rows_per_chunk=_CHUNK, **data_options.reading(args))
+        return
+    start = 0
+    for piece in pieces(source):
+        stop = start + piece.shape[0]
+        labels_here = None if source.labels is None else source.labels[start:stop]
+        yield files.Table(piece, labels_here, getattr(source, "names", None))
+        start = stop
 
 
 def _classes(model: Any, args: argparse.Namespace, y: np.ndarray, first: bool) -> dict[str, np.ndarray]:

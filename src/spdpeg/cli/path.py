@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from .. import InputError, files, paths
+from .. import InputError, paths
 from ..files.replacing import replacing
 from . import data_options, models
 from .output import add_json, check_output, show
@@ -45,12 +45,12 @@ def _path(args: argparse.Namespace, console: Console) -> None:
         raise InputError(f"{args.plot} does not end in {', '.join(_PICTURES)}. Name the picture so.")
     model = models.build(args)
     fixed = {name: [getattr(args, name)] for name in ("lam1", "lam2") if name in args}
-    table = files.read(**data_options.reading(args))
-    if table.y is None:
+    X, y, _ = data_options.load(args)
+    if y is None:
         raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
     start = time.perf_counter()
     with models.told():
-        found = paths.path(model, table.X, table.y, n_lam1=args.n_lam1, n_lam2=args.n_lam2, eps=args.eps, **fixed)
+        found = paths.path(model, X, y, n_lam1=args.n_lam1, n_lam2=args.n_lam2, eps=args.eps, **fixed)
     seconds = time.perf_counter() - start
     if args.output is not None:
         with replacing(args.output) as file:
@@ -60,7 +60,7 @@ def _path(args: argparse.Namespace, console: Console) -> None:
             found.plot().savefig(file, format=Path(args.plot).suffix[1:], dpi=150)
     if args.explore is not None:
         found.explore(args.explore)
-    facts = {"rows": table.X.shape[0], "model": type(model).__name__, **_described(found, args.json)}
+    facts = {"rows": X.shape[0], "model": type(model).__name__, **_described(found, args.json)}
     written = {"written_to": args.output, "drawn_to": args.plot, "page": args.explore}
     show({**facts, "seconds": seconds, **written}, console, args.json)
 

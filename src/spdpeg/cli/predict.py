@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.console import Console
 
-from .. import InputError, UnsupportedError, files
+from .. import InputError, UnsupportedError
+from ..data import Source
 from ..errors import printable
 from ..files.replacing import replacing
 from ..model_file import load_model
@@ -33,12 +34,12 @@ def _predict(args: argparse.Namespace, console: Console) -> None:
     model = load_model(args.model)
     if args.proba and not hasattr(model, "predict_proba"):
         raise UnsupportedError(f"{type(model).__name__} has no probabilities. Leave --proba out.")
-    reading = {**data_options.reading(args), "categorical": _categories(model)}
-    table = files.read(**reading, n_features=int(model.n_features_in_))
-    X = _in_order(model, table)
+    X, y, names = data_options.load(args, n_features=int(model.n_features_in_), categorical=_categories(model))
+    if not isinstance(X, Source):
+        X = _in_order(model, X, names)
     with models.told():
         predictions = model.predict_proba(X) if args.proba else model.predict(X)
-        score = None if table.y is None else float(model.score(X, table.y))
+        score = None if y is None else float(model.score(X, y))
     if args.output is not None:
         with replacing(args.output) as file:
             file.writelines(f"{line}\n".encode() for line in _lines(model, predictions, args.proba))
@@ -66,16 +67,16 @@ def _lines(model: Any, predictions: np.ndarray, proba: bool) -> list[str]:
     return header + [",".join(map(plain, row if proba else [row])) for row in rows]
 
 
-def _in_order(model: Any, table: files.Table) -> Any:
+def _in_order(model: Any, X: Any, found: list[str] | None) -> Any:
     """The columns in the order of the model, found by name if both have names."""
     # They are compared here, since an array has none and scikit-learn would warn of that.
     names = vars(model).pop("feature_names_in_", None)
-    if names is None or table.names is None or table.names == names.tolist():
-        return table.X
-    missing = [name for name in names if name not in table.names]
+    if names is None or found is None or found == names.tolist():
+        return X
+    missing = [name for name in names if name not in found]
     if missing:
         raise InputError(
             f"The data have no column {missing[0]!r}, which the model was fitted with. Their columns are: "
-            f"{', '.join(table.names)}."
+            f"{', '.join(found)}."
         )
-    return table.X[:, [table.names.index(name) for name in names]]
+    return X[:, [found.index(name) for name in names]]

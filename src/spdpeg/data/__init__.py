@@ -4,7 +4,7 @@ from .arrow import from_arrow, open_parquet
 from .base import Block, Source, as_source
 from .csr import CSR
 from .dense import Dense
-from .disk import open_csr, open_dense, write_csr, write_dense
+from .disk import open_csr, open_dense, open_rows, write_csr, write_dense
 from .stream import Stream
 from .tables import Tables
 
@@ -20,6 +20,7 @@ __all__ = [
     "open_csr",
     "open_dense",
     "open_parquet",
+    "open_rows",
     "write_csr",
     "write_dense",
 ]

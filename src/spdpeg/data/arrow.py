@@ -4,12 +4,12 @@ import glob
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InputError, UnsupportedError
-from ..files.columns import position
+from ..files.columns import Columns, roles
 from ..files.table import labels as as_labels
 from ..parameters import shown
 from .tables import BLOCK_ENTRIES, Tables
@@ -18,8 +18,21 @@ _MOST_PARTS = 16
 """Places of a data set that a sample comes from."""
 
 
+class Asked(NamedTuple):
+    """What is asked of the columns of a table."""
+
+    target: int | str | None
+    columns: Sequence[str] | None
+    labelled: bool
+    drop: Sequence[int | str]
+
+
 def open_parquet(
-    source: Any, target: int | str | None = None, columns: Sequence[str] | None = None, labelled: bool = True
+    source: Any,
+    target: int | str | None = None,
+    columns: Sequence[str] | None = None,
+    labelled: bool = True,
+    drop: Sequence[int | str] = (),
 ) -> Tables:
     """Parquet files as rows that are read in batches, in every pass anew: they need not fit into memory.
 
@@ -33,6 +46,8 @@ def open_parquet(
         The features; all columns but the target by default. Only these are read.
     labelled : bool
         False if there is no target and all columns are features.
+    drop : list of str or int
+        Columns to leave out.
 
     Returns
     -------
@@ -62,13 +77,17 @@ def open_parquet(
     with _told(name):
         n_rows = dataset.count_rows()
     schema = dataset.schema
-    tables = _tables(str(name), schema, batches, n_rows, target, columns, labelled)
+    tables = _tables(str(name), schema, batches, n_rows, Asked(target, columns, labelled, drop))
     tables.parts = lambda count: _spread(str(name), dataset, _features(tables), count)
     return tables
 
 
 def from_arrow(
-    source: Any, target: int | str | None = None, columns: Sequence[str] | None = None, labelled: bool = True
+    source: Any,
+    target: int | str | None = None,
+    columns: Sequence[str] | None = None,
+    labelled: bool = True,
+    drop: Sequence[int | str] = (),
 ) -> Tables:
     """A polars LazyFrame, a pyarrow Table or anything else with the Arrow C stream interface, read in batches.
 
@@ -77,7 +96,7 @@ def from_arrow(
     source : object
         It must be possible to read it again: a query, a frame or a table. A `RecordBatchReader` is read only once and
         is for `partial_fit`.
-    target, columns, labelled
+    target, columns, labelled, drop
         As for `open_parquet`.
 
     Returns
@@ -116,7 +135,7 @@ def from_arrow(
         schema = pa.RecordBatchReader.from_stream(source).schema
     else:
         raise InputError(f"The source is {shown(source)}. Give a LazyFrame, a table, or another Arrow stream.")
-    return _tables(f"The {kind}", schema, batches, None, target, columns, labelled)
+    return _tables(f"The {kind}", schema, batches, None, Asked(target, columns, labelled, drop))
 
 
 def _tables(
@@ -124,13 +143,13 @@ def _tables(
     schema: Any,
     batches: Callable[[list[str], int], Iterator[Any]],
     n_rows: int | None,
-    target: int | str | None,
-    columns: Sequence[str] | None,
-    labelled: bool,
+    asked: Asked,
 ) -> Tables:
     found = list(schema.names)
-    place = position(name, -1 if target is None else target, found, "target") if labelled else None
-    features = [column for k, column in enumerate(found) if k != place] if columns is None else list(columns)
+    without_target = None if asked.labelled else len(found) - len(asked.drop)
+    kept = roles(name, Columns(asked.target, asked.drop), found, without_target)
+    place = kept.target
+    features = [found[k] for k in kept.features] if asked.columns is None else list(asked.columns)
     unknown = [column for column in features if column not in found]
     if unknown:
         raise InputError(f"{name} has no column {unknown[0]!r}. It has: {', '.join(found)}.")

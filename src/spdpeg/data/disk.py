@@ -77,6 +77,27 @@ def open_dense(directory: str | os.PathLike[str]) -> tuple[Dense, np.ndarray | N
     return Dense(arrays["values"]), arrays.get("labels")
 
 
+def open_rows(directory: str | os.PathLike[str]) -> CSR | Dense:
+    """What `write_csr` or `write_dense` wrote, memory-mapped; the labels are the attribute `labels` of the rows."""
+    path = _path(directory)
+    kind = "dense" if _kind(path) == _format("dense") else "csr"
+    rows, labels = open_dense(path) if kind == "dense" else open_csr(path)
+    rows.labels = labels
+    return rows
+
+
+def is_set(directory: str | os.PathLike[str]) -> bool:
+    """Whether a directory holds a data set that was written here."""
+    return (_path(directory) / _MANIFEST).is_file()
+
+
+def _kind(path: Path) -> Any:
+    try:
+        return json.loads((path / _MANIFEST).read_text())["format"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None  # which is told when it is opened
+
+
 def _path(directory: Any) -> Path:
     if not isinstance(directory, str | os.PathLike) or "\0" in os.fsdecode(directory):
         raise InputError(f"The directory is {shown(directory)}. Give its name.")

@@ -23,7 +23,7 @@ _READERS = {
     "cluto": cluto.read,
 }
 
-_STREAMERS = {"libsvm": libsvm.stream, "csv": delimited.stream}
+_STREAMERS = {"libsvm": libsvm.stream, "csv": delimited.stream, "parquet": parquet.stream}
 
 FORMATS = tuple(_READERS)
 """Names for `format`; by default the content of a file decides."""
@@ -99,7 +99,7 @@ def stream(
     drop: Sequence[int | str] = (),
     categorical: Mapping[str, Sequence[str] | None] | None = None,
 ) -> Iterator[Table]:
-    """Read LIBSVM text or CSV as chunks (X, y) of `rows_per_chunk` rows, one in memory at a time.
+    """Read LIBSVM text, CSV or Parquet as chunks (X, y) of up to `rows_per_chunk` rows, one in memory at a time.
 
     The other parameters are those of `read`; categories must be listed. Without `n_features`, the first chunk says how
     many columns LIBSVM text has, and a later row with more is refused.
@@ -117,7 +117,7 @@ def stream(
         if name in _READERS and name not in _STREAMERS:
             raise UnsupportedError(
                 f"{source.name} is of format {name}, which is not read in chunks. "
-                "Read it whole, or convert it to LIBSVM text or CSV."
+                "Read it whole, or convert it to LIBSVM text, CSV or Parquet."
             )
         yield from _found(_STREAMERS, name)(source, rows_per_chunk, n_features, asked)
 

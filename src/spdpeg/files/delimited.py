@@ -19,7 +19,7 @@ MISSING = {"", "?", "na", "n/a", "null", "none"}
 """What stands for a missing number; `nan` is a number to Python."""
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
     """How the lines of a file are to be read."""
 
     delimiter: str
@@ -31,7 +31,7 @@ class _Layout(NamedTuple):
 
 def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     """The whole file."""
-    table = _parse(source, _layout(source, n_features, asked), None, n_features)
+    table = _parse(source, layout_of(source, n_features, asked), None, n_features)
     if table is None:
         raise InputError(f"{source.name} holds no rows. Check what should have written it.")
     return table
@@ -39,12 +39,12 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
 
 def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: Columns) -> Iterator[Table]:
     """Chunks of the file."""
-    layout = _layout(source, n_features, asked)
+    layout = layout_of(source, n_features, asked)
     while (table := _parse(source, layout, rows_per_chunk, n_features)) is not None:
         yield table
 
 
-def _layout(source: Source, n_features: int | None, asked: Columns) -> _Layout:
+def layout_of(source: Source, n_features: int | None, asked: Columns) -> Layout:
     """What the first lines say; they are given back, but for a header."""
     lines = list(source.rows(2))
     numbered = list(zip(source.numbers, lines, strict=True))
@@ -55,7 +55,7 @@ def _layout(source: Source, n_features: int | None, asked: Columns) -> _Layout:
     text = decoded(source, numbered[0][1], numbered[0][0])
     delimiter = delimiter_of(text)
     fields = fields_of(source, text, delimiter, numbered[0][0])
-    layout = _Layout(delimiter, len(fields), roles(source.name, asked, fields, n_features), None)
+    layout = Layout(delimiter, len(fields), roles(source.name, asked, fields, n_features), None)
     first = [fields[k] for k in layout.roles.features]
     if not first:
         raise InputError(f"{source.name} has only the column of the labels. Features must stand beside it.")
@@ -73,7 +73,7 @@ def _layout(source: Source, n_features: int | None, asked: Columns) -> _Layout:
     return layout._replace(names=fields)
 
 
-def _is_header(layout: _Layout, fields: list[str], below: list[str]) -> bool:
+def _is_header(layout: Layout, fields: list[str], below: list[str]) -> bool:
     """Whether the first line holds names, which may be numbers: years, wavelengths, 0, 1, 2, ..."""
     target, features = layout.roles.target, layout.roles.features
     first = [fields[k] for k in features]
@@ -88,7 +88,7 @@ def _is_header(layout: _Layout, fields: list[str], below: list[str]) -> bool:
     return rising and len(first) >= _FEW and all("." in below[k] for k in features)
 
 
-def _parse(source: Source, layout: _Layout, limit: int | None, n_features: int | None) -> Table | None:
+def _parse(source: Source, layout: Layout, limit: int | None, n_features: int | None) -> Table | None:
     """The next `limit` rows, None at the end of the file."""
     target, features, categories = layout.roles
     texts: dict[int, list[str]] = {column: [] for column in [*categories, *([] if target is None else [target])]}
@@ -133,7 +133,7 @@ def _parse(source: Source, layout: _Layout, limit: int | None, n_features: int |
     return checked(source.name, X, None if target is None else labels(told), n_features, names, source.place)
 
 
-def _complaint(source: Source, layout: _Layout, error: str) -> InputError:
+def _complaint(source: Source, layout: Layout, error: str) -> InputError:
     """What is wrong with the line that could not be read."""
     fields = fields_of(source, decoded(source, source.last), layout.delimiter, source.numbers[-1])
     if len(fields) != layout.width:

@@ -1,5 +1,6 @@
 """Parquet: a table of columns with names, one of them the target."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,36 @@ from .table import Table, checked, labels
 
 def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     """The whole table; pyarrow is needed."""
+    file = _opened(source)
+    allowed = limits.expanded(source.size)
+    claimed = 8 * file.metadata.num_rows * file.metadata.num_columns
+    try:
+        table = file.read() if claimed <= allowed else None
+    # pyarrow's complaints are of many classes, and each of them means the same.
+    except Exception as error:
+        raise InputError(f"{source.name} is damaged ({error}). Write it anew.") from None
+    if table is None:
+        raise InputError(f"{source.name} cannot be read: {limits.refusal(claimed, allowed)}")
+    return _converted(source, table, n_features, asked)
+
+
+def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: Columns) -> Iterator[Table]:
+    """Chunks of the table, each from one row group; pyarrow is needed."""
+    file = _opened(source)
+    import pyarrow as pa
+
+    try:
+        for batch in file.iter_batches(rows_per_chunk):
+            if batch.num_rows:
+                yield _converted(source, pa.Table.from_batches([batch]), n_features, asked)
+    except (InputError, GeneratorExit):
+        raise
+    # pyarrow's complaints are of many classes, and each of them means the same.
+    except Exception as error:
+        raise InputError(f"{source.name} is damaged ({error}). Write it anew.") from None
+
+
+def _opened(source: Source) -> Any:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -21,17 +52,15 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
             f"{source.name} is a Parquet file and pyarrow is not installed. Run: pip install pyarrow."
         ) from None
     try:
-        file = pq.ParquetFile(pa.PythonFile(source.binary(), mode="r"))
-        allowed = limits.expanded(source.size)
-        claimed = 8 * file.metadata.num_rows * file.metadata.num_columns
-        table = file.read() if claimed <= allowed else None
-    # pyarrow's complaints are of many classes, and each of them means the same.
+        return pq.ParquetFile(pa.PythonFile(source.binary(), mode="r"))
     except InputError:
         raise
+    # pyarrow's complaints are of many classes, and each of them means the same.
     except Exception as error:
         raise InputError(f"{source.name} is damaged ({error}). Write it anew.") from None
-    if table is None:
-        raise InputError(f"{source.name} cannot be read: {limits.refusal(claimed, allowed)}")
+
+
+def _converted(source: Source, table: Any, n_features: int | None, asked: Columns) -> Table:
     names = table.column_names
     target, features, categories = roles(source.name, asked, names, n_features)
     if not features:

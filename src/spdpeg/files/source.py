@@ -51,6 +51,7 @@ class Source:
         Line number of every line that `rows` gave since it was called last.
     last : bytes
         The last of these lines.
+    compressed : bool
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -68,7 +69,7 @@ class Source:
             head = self._raw.peek(_BUFFER)
             undo = next((undo for magic, undo in _COMPRESSIONS.items() if head.startswith(magic)), None)
             self._file: Any = self._raw if undo is None else io.BufferedReader(undo(self._raw), _BUFFER)
-            self._compressed = undo is not None
+            self.compressed = undo is not None
             self._refuse_pages()
             old = _CARRIAGE_RETURNS.match(self._head()) is not None
             self._texts = self._carriage_returns() if old else iter(self._next_line, b"")
@@ -113,10 +114,10 @@ class Source:
 
     def content(self) -> bytes:
         """All of it, refused if decompression makes more of it than is allowed."""
-        most = limits.expanded(self.size) if self._compressed else -1
+        most = limits.expanded(self.size) if self.compressed else -1
         with self._undamaged():
-            found = bytes(self._file.read(most + 1 if self._compressed else -1))
-        if self._compressed and len(found) > most:
+            found = bytes(self._file.read(most + 1 if self.compressed else -1))
+        if self.compressed and len(found) > most:
             raise InputError(f"{self.name} is compressed, and {limits.refusal(2 * most, most)}")
         self._length = len(found)
         return found

@@ -1,0 +1,101 @@
+"""`spdpeg convert`: a data file as a directory of memory maps, which any command reads in blocks."""
+
+import argparse
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import scipy.sparse as sp
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from .. import data, files
+from ..data.selection import pieces
+from ..errors import InputError
+from ..files import fast_csv
+from ..files.columns import Columns
+from ..files.source import Source
+from . import data_options
+from .output import add_json, show
+
+if TYPE_CHECKING:
+    from . import Commands
+
+_CHUNK = 1 << 16
+"""Rows that are in memory at a time."""
+
+_COLUMNS = (TextColumn("rows {task.fields[rows]:,.0f}"), BarColumn(), TimeRemainingColumn())
+
+
+def add(commands: "Commands") -> None:
+    """Register the command."""
+    parser = commands.add_parser("convert", help="write data once so that they can be read in blocks, fast")
+    data_options.add(parser)
+    data_options.add_features(parser)
+    parser.add_argument("output", metavar="DIRECTORY", help="directory to write to")
+    add_json(parser)
+    parser.set_defaults(command=_convert)
+
+
+def _convert(args: argparse.Namespace, console: Console) -> None:
+    target = Path(args.output)
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{target} is a file. Name a directory to write to.")
+    if any(Path(part).resolve() == target.resolve() for part in args.parts):
+        raise InputError(f"{target} is what the command reads. Write to another directory.")
+    counts = {"rows": 0, "columns": 0}
+    screen = Console(stderr=True)
+    with Progress(*_COLUMNS, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        place = Path(args.data)
+        task = bar.add_task("", total=place.stat().st_size if place.is_file() else None, rows=0)
+        chunks = _counted(_chunks(args, lambda read: bar.update(task, completed=read)), counts)
+        first = next(chunks, None)
+        if first is None:
+            raise InputError(f"{args.data} holds no rows. Check what should have written it.")
+        kind = "csr" if sp.issparse(first[0]) else "dense"
+        write = data.write_csr if kind == "csr" else data.write_dense
+
+        def all_of_them() -> Iterator[Any]:
+            yield first
+            for chunk in chunks:
+                bar.update(task, rows=counts["rows"])
+                yield chunk
+
+        write(target, all_of_them)
+    show({**counts, "kind": kind, "written_to": str(target)}, console, args.json)
+
+
+def _counted(chunks: Iterator[tuple[Any, Any]], counts: dict[str, int]) -> Iterator[tuple[Any, Any]]:
+    for X, y in chunks:
+        if y is None:
+            raise InputError("The data have no labels. Put them beside the rows.")
+        counts["rows"] += X.shape[0]
+        counts["columns"] = int(X.shape[1])
+        yield X, y
+
+
+def _chunks(args: argparse.Namespace, told: Callable[[int], Any]) -> Iterator[tuple[Any, Any]]:
+    source = data_options.in_blocks(args)
+    if source is not None:
+        start = 0
+        for piece in pieces(source):
+            yield piece, None if source.labels is None else source.labels[start : start + piece.shape[0]]
+            start += piece.shape[0]
+    elif _is_plain_csv(args):
+        yield from fast_csv.stream(args.data, Columns(args.target, args.drop), told)
+    else:
+        yield from files.stream(rows_per_chunk=_CHUNK, **data_options.reading(args))
+
+
+def _is_plain_csv(args: argparse.Namespace) -> bool:
+    """Whether pyarrow can read the text where it is."""
+    if (
+        args.data == "-"
+        or getattr(args, "categorical", None)
+        or args.features is not None
+        or find_spec("pyarrow") is None
+    ):
+        return False
+    with Source(args.data) as source:
+        return (args.format or source.format) == "csv" and not source.compressed

@@ -1,0 +1,104 @@
+"""Data that are read in blocks: several Parquet files, directories, what `spdpeg convert` wrote."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+from spdpeg import cli, data, files
+from spdpeg.files import fast_csv
+
+FIT = ["--model", "fused-logistic", "--lam1", "1e-3", "--lam2", "1e-2", "--seed", "0", "--json"]
+NAMES = [f"c{j}" for j in range(6)]
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same rows as text and as Parquet in two files."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.standard_normal((300, 6)) * (rng.random((300, 6)) < 0.7), 6)
+    y = np.where(X @ [1.0, 1.0, 1.0, 0.0, 0.0, 0.0] + rng.standard_normal(300) > 0, 1.0, -1.0)
+    place = tmp_path_factory.mktemp("data")
+    lines = [",".join(map(repr, row)) for row in np.column_stack([X, y]).tolist()]
+    (place / "rows.csv").write_text("\n".join([",".join([*NAMES, "y"]), *lines]))
+    dump_svmlight_file(X, y, str(place / "rows.libsvm"), zero_based=False)
+    (place / "parts").mkdir()
+    for number, some in enumerate((slice(0, 120), slice(120, 300))):
+        columns = {**dict(zip(NAMES, X[some].T, strict=True)), "y": y[some]}
+        pq.write_table(pa.table(columns), place / "parts" / f"{number}.parquet")
+    return place
+
+
+def told(capsys: Any, *arguments: Any) -> Any:
+    assert cli.main([*map(str, arguments)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return json.loads(out)
+
+
+def test_fit_and_predict_in_blocks(directory: Path, tmp_path: Path, capsys: Any) -> None:
+    whole = told(capsys, "fit", directory / "rows.csv", *FIT)
+    parts = sorted((directory / "parts").iterdir())
+    for given in ([directory / "parts"], parts):
+        found = told(capsys, "fit", *given, "--target", "y", *FIT, "-o", tmp_path / "model")
+        assert found["rows"] == 300
+        assert found["objective"] == pytest.approx(whole["objective"], rel=1e-4)
+    scores = told(capsys, "predict", tmp_path / "model", directory / "parts", "--target", "y", "--json")
+    assert scores["score"] > 0.7
+    streamed = told(capsys, "fit", directory / "parts", "--target", "y", "--stream", *FIT)
+    assert streamed["rows"] == 300
+    lam = ["--n-lam1", "2", "--n-lam2", "2"]
+    assert told(capsys, "path", directory / "parts", "--model", "fused-logistic", *lam, "--json")["rows"] == 300
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.libsvm", "parts"])
+def test_convert_and_fit(name: str, directory: Path, tmp_path: Path, capsys: Any) -> None:
+    whole = told(capsys, "fit", directory / "rows.csv", *FIT)
+    made = told(capsys, "convert", directory / name, tmp_path / "rows.spdpeg", "--json")
+    assert (made["rows"], made["columns"]) == (300, 6)
+    assert made["kind"] == ("csr" if name == "rows.libsvm" else "dense")
+    found = told(capsys, "fit", tmp_path / "rows.spdpeg", *FIT)
+    assert found["objective"] == pytest.approx(whole["objective"], rel=1e-4)
+    rows = data.open_rows(tmp_path / "rows.spdpeg")
+    assert rows.labels is not None
+    assert rows.shape == (300, 6)
+
+
+def test_what_convert_refuses(directory: Path, tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "bad.csv").write_text("a,b,y\n1,2,0\n1,x,1\n")
+    (tmp_path / "text.csv").write_text("a,b,y\n1,2,no\n1,3,yes\n")
+    for arguments, message in [
+        (["convert", tmp_path / "bad.csv", tmp_path / "out"], "bad.csv"),
+        (["convert", tmp_path / "text.csv", tmp_path / "out"], "Encode the classes as numbers"),
+        (["convert", directory / "rows.csv", directory / "rows.csv"], "is a file"),
+        (["info", directory / "rows.csv", directory / "rows.csv"], "this command reads one"),
+    ]:
+        assert cli.main([*map(str, arguments)]) == 1
+        assert message in capsys.readouterr().err
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("head", ["", "\n\n", "a;b;kind\n"])
+def test_both_readers_of_csv_agree(head: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(head + "1.5;2;no\n-3e-2;0;yes\n")
+    slow, [fast] = files.read(path), list(fast_csv.stream(path))
+    np.testing.assert_array_equal(slow.X, fast.X)
+    assert slow.y is not None
+    assert fast.y is not None
+    assert slow.y.tolist() == fast.y.tolist()
+    assert slow.names == fast.names
+
+
+def test_parquet_in_chunks(directory: Path) -> None:
+    chunks = list(files.stream(directory / "parts" / "1.parquet", 50))
+    assert [chunk.X.shape for chunk in chunks] == [(50, 6)] * 3 + [(30, 6)]
+    whole = files.read(directory / "parts" / "1.parquet")
+    np.testing.assert_array_equal(np.concatenate([chunk.X for chunk in chunks]), whole.X)
+    assert not sp.issparse(whole.X)
