@@ -67,13 +67,14 @@ class TestEqualsAColumnOfOnes:
     @pytest.mark.parametrize("sparse", [False, True])
     @pytest.mark.parametrize("solver", REGISTRY)
     def test_step_by_step(self, solver: str, sparse: bool) -> None:
-        instance = graph_instance(penalties.L1(0.01))
+        kind = penalties.L2Squared if solver == "prox-lbfgs" else penalties.L1
+        instance = graph_instance(kind(0.01))
         if solver in ("lp", "interior-point"):
             instance = instance.with_(loss=losses.Hinge())
         if solver == "one-read":
             instance = instance.with_(loss=losses.Squared())
         column = np.hstack([instance.X, np.ones((N, 1))])
-        weight = penalties.L1(np.append(np.full(D, 0.01), 0.0))
+        weight = kind(np.append(np.full(D, 0.01), 0.0))
         layout: Any = sp.csr_array if sparse else np.asarray
         beside, within = (
             instance.problem(X=layout(instance.X), intercept=1.0),

@@ -16,7 +16,9 @@ from ..exact.interior_point import InteriorPoint
 from ..exact.one_read import OneRead, is_chain
 from ..exact.penalties import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
+from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import MOST_COORDINATES, SLOW, ProxNewton
+from ..exact.sparse import LONG
 from ..exact.working_set import WorkingSet
 from ..losses import Squared
 from ..newton.model import is_sparse
@@ -53,6 +55,8 @@ _MOST_ROWS = 200_000
 """Entries of F, other than along a chain, up to which a proximal step of it is solved by interior points."""
 _MOST_SIGNAL = 5_000_000
 """Entries of all penalties, up to which that is done for a signal as a whole."""
+_MOST_LONG = 64
+"""Rows of F with many entries that a sparse model may have."""
 _INNER_STEPS = 300.0
 """Steps of ADMM that solve a quadratic model, about."""
 _DENSE = 0.2
@@ -140,7 +144,10 @@ def _exact_on_rows(problem: Problem, form: PenaltyForm) -> list[tuple[Periodic, 
         return [(WorkingSet(), "of many coordinates the penalties leave few that differ")]
     if width <= _LARGE_MATRIX:
         return [(ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly")]
-    if not math.isfinite(problem.loss.curvature) and width <= MOST_COORDINATES:
+    bounded = math.isfinite(problem.loss.curvature)
+    if bounded and lines is not None and _is_ridge(problem, lines):
+        return [(ProxLBFGS(), "r1 is strongly convex, and few reads show the curvature that matters beside it")]
+    if not bounded and width <= MOST_COORDINATES:
         return [(ProxNewton(), "the curvature of the loss has no bound that steps could be taken from")]
     return []
 
@@ -162,6 +169,12 @@ def _may_be_few(problem: Problem, lines: Lines) -> bool:
         sparse = directions is not None and int(directions.shape[1]) <= 1 + problem.n_features // 10
     chain = problem.merged is not None
     return sparse and (chain or lines.K.nnz <= _MOST_ROWS)
+
+
+def _is_ridge(problem: Problem, lines: Lines) -> bool:
+    """Whether all coordinates have a square, and a model with F is solved without a dense matrix."""
+    long = np.count_nonzero(np.diff(lines.K.indptr) > LONG)
+    return bool(np.all(lines.ridge[: problem.n_features] > 0.0) and lines.K.nnz <= _MOST_ROWS and long <= _MOST_LONG)
 
 
 def _first_order(problem: Problem) -> Solver:

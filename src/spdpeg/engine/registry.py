@@ -5,6 +5,7 @@ from typing import Any
 from ..errors import InputError
 from ..exact.interior_point import InteriorPoint
 from ..exact.one_read import OneRead
+from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import ProxNewton
 from ..exact.working_set import WorkingSet
 from ..newton.sampled_newton import SampledNewton
@@ -55,6 +56,7 @@ _SOLVERS: tuple[type[Solver], ...] = (
     ADMMNewton,
     OneRead,
     ProxNewton,
+    ProxLBFGS,
     SampledNewton,
     WorkingSet,
     InteriorPoint,

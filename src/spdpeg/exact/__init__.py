@@ -4,6 +4,7 @@
 |---|---|
 | one_read, bounds | the squared loss, from second moments alone, and the lower bound that comes with it |
 | prox_newton, newton | Newton's steps on the model of all coordinates |
+| prox_lbfgs | quasi-Newton steps for a ridge and many coordinates |
 | working_set, identify, pieces | the same among few pieces of many coordinates |
 | interior_point | losses made of lines, in one go |
 | quadratic | the model, minimised by interior points (central_path, dense, sparse) and put on its face (crossover) |
@@ -12,7 +13,8 @@
 
 from .interior_point import InteriorPoint
 from .one_read import OneRead
+from .prox_lbfgs import ProxLBFGS
 from .prox_newton import ProxNewton
 from .working_set import WorkingSet
 
-__all__ = ["InteriorPoint", "OneRead", "ProxNewton", "WorkingSet"]
+__all__ = ["InteriorPoint", "OneRead", "ProxLBFGS", "ProxNewton", "WorkingSet"]

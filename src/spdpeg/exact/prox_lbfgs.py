@@ -1,0 +1,250 @@
+"""A proximal quasi-Newton method for strongly convex r1 and many coordinates.
+
+The loss is modelled by the curvature that gradients along the way have shown (L-BFGS, compact form). With all penalties
+this model is minimised by interior points, which read no data: on coordinates that F or a weight takes part in; all
+others enter it as squares alone and are eliminated. One read of the data a step.
+
+Byrd, Nocedal, Schnabel: Representations of quasi-Newton matrices and their use in limited memory methods, Mathematical
+Programming 63, 1994. Becker, Fadili, Ochs: On quasi-Newton forward-backward splitting, SIAM Journal on Optimization 29,
+2019.
+"""
+
+import math
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ..certificate import Certificate, Evaluation
+from ..data import Block
+from ..errors import UnsupportedError
+from ..kernels.terms import Terms
+from ..problem import Problem
+from ..result import Status
+from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
+from ..state import State
+from ..sums import Sweep, Token
+from .penalties import PenaltyForm
+from .pieces import Lines
+from .quadratic import ACCURACY, LowRank, Model, minimize
+
+_MEMORY = 8
+"""Steps whose curvature is kept."""
+
+_INNER = 1e-3
+"""Part of the gap that the model is solved to."""
+
+_CURVED = 1e-10
+"""Least cosine between a step and the change of the gradient along it, for a pair that is kept."""
+
+_ARMIJO = 1e-4
+_ROUNDING = 1e-14
+_MOST_HALVINGS = 20
+_MOST_STALLED = 3
+
+
+class ProxLBFGS(Periodic, Watcher):
+    """x <- minimiser of a quasi-Newton model of l plus r1 + r2(F .), with step halving; the last iterate."""
+
+    about = About(
+        name="prox-lbfgs",
+        summary="quasi-Newton model of l with exact penalties, solved by interior points; deterministic, for a ridge",
+        update="x+ = x + step (m - x), m the minimiser of g'z + (z - x)'B(z - x)/2 + r1(z) + r2(F z), B by L-BFGS",
+        cost="1 pass; some 15 sparse factorisations among the columns that occur in F",
+        memory="N + 2 d + l + 16 d; 40 d more for a step",
+        rate="linear",
+        needs="smooth loss; ridge in r1; r1 and r2 of l1 type beside it; finite sum",
+        assumptions="r1 strongly convex",
+        example="loss=losses.Logistic(), r1=penalties.L2Squared(1e-2)",
+        deterministic=True,
+        finite_sum=True,
+        converges=True,
+    )
+
+    on_sums = True
+
+    def check(self, problem: Problem) -> None:
+        require_smooth(self, problem)
+        form = PenaltyForm.of(problem)
+        if form is None or form.lines is None or not np.all(form.lines.ridge[: problem.n_features] > 0.0):
+            raise UnsupportedError(
+                f"prox-lbfgs takes a ridge on all coordinates beside weighted absolute values of x and F x; here "
+                f'r1={problem.r1!r}, r2={problem.r2!r}. Use "working-set" or "vr-spdpeg".'
+            )
+
+    def steps_ahead(self, state: State) -> float:
+        return 1.0
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
+        vectors = {"x": x0.copy(), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
+        vectors |= {"moves": np.zeros((_MEMORY, d)), "changes": np.zeros((_MEMORY, d))}
+        numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "pairs": 0.0, "scale": 1.0, "stalled": 0.0}
+        return numbers, vectors
+
+    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+        """Loss and gradient at the start, and the curvature of the loss along the gradient."""
+        if not math.isnan(state.numbers["loss"]):
+            return 0
+        x, sums = state.vectors["x"], problem.sums
+        first = sums.at(x)
+        downhill = x - first.gradient
+        again = sums.at(x, model=first, ahead=downhill)
+        assert again.foretold_gradient is not None
+        self._remember(state, downhill - x, again.foretold_gradient - first.gradient)
+        self._take(problem, state, x, first)
+        return 2 * sums.n_rows
+
+    def on_certificate(
+        self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
+    ) -> None:
+        state.numbers["gap"] = certificate.rel_gap
+
+    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+        v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
+        x, g, before = v["x"].copy(), v["gradient"].copy(), numbers["value"]
+        curvature = self._curvature(state)
+        gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
+        z, y = parts.minimum(curvature, x, g, max(_INNER * min(gap, 1.0), ACCURACY))
+        v["y"][:] = y
+        move = z - x
+        slope = float(g @ move) + problem.penalty_value(z) - problem.penalty_value(x)
+        length, reads = 1.0, 0
+        for _ in range(_MOST_HALVINGS):
+            point = z if length == 1.0 else x + length * move
+            sweep = problem.sums.at(point)
+            reads += 1
+            value = sweep.loss + problem.penalty_value(point)
+            self._remember(state, point - x, sweep.gradient - g)
+            if value <= before + _ARMIJO * length * min(slope, 0.0) + _ROUNDING * abs(before):
+                self._take(problem, state, point, sweep)
+                break
+            length *= 0.5
+        gained = before - numbers["value"]
+        numbers["stalled"] = numbers["stalled"] + 1.0 if gained <= _ROUNDING * abs(before) else 0.0
+        return reads * problem.sums.n_rows
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v = state.vectors
+        x = v["x"].copy()
+        return Solution(x, x.copy(), problem.F.forward(x), -v["y"])
+
+    def evaluation(self, state: State) -> Evaluation | None:
+        margins = self._margins(state)
+        if math.isnan(state.numbers["loss"]) or margins is None:
+            return None
+        return Evaluation(state.numbers["loss"], margins, state.vectors["gradient"], None)
+
+    def ended(self, state: State) -> Status | None:
+        return Status.EXHAUSTED if state.numbers["stalled"] >= _MOST_STALLED else None
+
+    def _curvature(self, state: State) -> LowRank:
+        pairs, v = int(state.numbers["pairs"]), state.vectors
+        return compact(v["moves"][:pairs], v["changes"][:pairs], state.numbers["scale"])
+
+    @staticmethod
+    def _remember(state: State, move: np.ndarray, change: np.ndarray) -> None:
+        """Keep a pair of step and change of the gradient, the last ones of them."""
+        v, numbers = state.vectors, state.numbers
+        product, square = float(move @ change), float(move @ move)
+        if not product > _CURVED * math.sqrt(square * float(change @ change)):
+            return
+        pairs = int(numbers["pairs"])
+        if pairs == _MEMORY:
+            for kept in (v["moves"], v["changes"]):
+                kept[:-1] = kept[1:].copy()
+            pairs -= 1
+        v["moves"][pairs], v["changes"][pairs] = move, change
+        numbers["pairs"], numbers["scale"] = pairs + 1.0, product / square
+
+    _kept: tuple[Problem, "_Parts"] | None = None
+    _reached: tuple[np.ndarray, Token] | None = None
+    """What the margins of the state stand for, as long as it is this run that goes on."""
+
+    def _margins(self, state: State) -> Token:
+        """Those of x; None in a run that is resumed and could not keep them."""
+        kept = state.vectors["margins"]
+        if self._reached is not None and self._reached[0] is kept:
+            return self._reached[1]
+        return kept if kept.size else None
+
+    def _parts(self, problem: Problem) -> "_Parts":
+        if self._kept is None or self._kept[0] is not problem:
+            form = PenaltyForm.of(problem)
+            assert form is not None
+            assert form.lines is not None
+            self._kept = problem, _Parts(form, form.lines)
+        return self._kept[1]
+
+    def _take(self, problem: Problem, state: State, x: np.ndarray, sweep: Sweep) -> None:
+        v, numbers = state.vectors, state.numbers
+        v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
+        self._reached = v["margins"], sweep.margins
+        numbers["loss"], numbers["value"] = sweep.loss, sweep.loss + problem.penalty_value(x)
+
+
+def compact(moves: np.ndarray, changes: np.ndarray, scale: float) -> LowRank:
+    """scale times the identity, updated by BFGS for each pair of rows, as diagonal plus orthonormal rows.
+
+    With S and Y the steps and changes as columns, B = scale I - W M^-1 W^T, W = (scale S, Y),
+    M = ((scale S^T S, L), (L^T, -D)), where L is the lower triangle of S^T Y without its diagonal D.
+    """
+    d = moves.shape[1]
+    if not len(moves):
+        return LowRank(np.full(d, scale), np.zeros((0, d)), np.zeros(0))
+    products = moves @ changes.T
+    lower = np.tril(products, -1)
+    middle = np.block([[scale * (moves @ moves.T), lower], [lower.T, -np.diag(products.diagonal())]])
+    Q, R = scipy.linalg.qr(np.vstack([scale * moves, changes]).T, mode="economic")
+    core = -R @ np.linalg.solve(middle, R.T)
+    values, vectors = np.linalg.eigh(0.5 * (core + core.T))
+    return LowRank(np.full(d, scale), np.ascontiguousarray((Q @ vectors).T), values)
+
+
+class _Parts:
+    """The penalties, and which coordinates are more than squares in them."""
+
+    def __init__(self, form: PenaltyForm, lines: Lines) -> None:
+        self._form, self._lines = form, lines
+        counts = np.bincount(lines.K.indices, minlength=lines.weight.size)
+        used = (counts > 0) | (lines.weight > 0.0)
+        self._used, self._plain = np.flatnonzero(used), np.flatnonzero(~used)
+        own = sp.csr_array(lines.K[:, self._used])
+        self._small = Lines(lines.weight[used], lines.ridge[used], own, lines.cost, lines.pairs).form
+
+    def minimum(self, B: LowRank, x: np.ndarray, g: np.ndarray, accuracy: float) -> tuple[np.ndarray, np.ndarray]:
+        """The minimum of g^T z + (z - x)^T B (z - x) / 2 plus penalties, and its multiplier of r2.
+
+        Coordinates that are squares alone are eliminated: with D their diagonal and V_p their part of V, what they
+        leave of V^T S V among the others is V_u^T C V_u, C = (S^-1 + V_p D^-1 V_p^T)^-1.
+        """
+        used, plain, lines = self._used, self._plain, self._lines
+        right = B.diagonal * x + B.V.T @ (B.signs * (B.V @ x)) - g
+        V_u, V_p = B.V[:, used], B.V[:, plain]
+        D = B.diagonal[plain] + lines.ridge[plain]
+        C = np.linalg.solve(np.eye(B.signs.size) + B.signs[:, None] * ((V_p / D) @ V_p.T), np.diag(B.signs))
+        C = 0.5 * (C + C.T)
+        alone = V_p @ (right[plain] / D)
+        values, vectors = np.linalg.eigh(C)
+        H = LowRank(B.diagonal[used], np.ascontiguousarray(vectors.T @ V_u), values)
+        z = np.empty(x.size)
+        if not used.size:
+            return (right - V_p.T @ (C @ alone)) / D, np.zeros(self._form.inner.size)
+        model = Model(H, right[used] - V_u.T @ (C @ alone), self._small)
+        solution = minimize(model, accuracy)
+        z[used] = solution.w
+        # Coordinates that vanish are exactly 0. A face of all that vanishes would take a dense matrix of this order.
+        singles = np.flatnonzero(lines.weight)
+        z[singles[solution.active[: singles.size]]] = 0.0
+        z[plain] = (right[plain] - V_p.T @ (C @ (alone + V_u @ z[used]))) / D
+        return z, self._multiplier(z, solution.y)
+
+    def _multiplier(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Of r2 at F z, from the multipliers of the model."""
+        lines = self._lines
+        weighted = np.flatnonzero(lines.weight)
+        slopes = np.zeros(z.size)
+        slopes[weighted] = y[: weighted.size]
+        return self._form.multiplier(z, lines.restored(self._form.form, slopes, y[weighted.size :]))

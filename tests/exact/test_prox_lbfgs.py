@@ -1,0 +1,79 @@
+"""Quasi-Newton steps with exact penalties: the matrix, the eliminated coordinates, optima and reads."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import spdpeg
+from spdpeg import Status, datasets, losses, operators, penalties
+from spdpeg.engine import auto
+from spdpeg.exact.prox_lbfgs import compact
+from support import catalogue, conic
+
+TOL = 1e-6
+
+
+def test_the_compact_form_is_bfgs_pair_by_pair() -> None:
+    rng = np.random.default_rng(0)
+    half = rng.standard_normal((9, 9))
+    curvature = half @ half.T + np.eye(9)
+    moves = rng.standard_normal((4, 9))
+    changes, scale = moves @ curvature, 1.7
+    B = scale * np.eye(9)
+    for s, y in zip(moves, changes, strict=True):
+        B = B - np.outer(B @ s, s @ B) / (s @ B @ s) + np.outer(y, y) / (y @ s)
+    found = compact(moves, changes, scale)
+    np.testing.assert_allclose(np.diag(found.diagonal) + found.V.T @ (found.signs[:, None] * found.V), B, atol=1e-10)
+    assert compact(moves[:0], changes[:0], scale).signs.size == 0
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(
+    "shape", [("L2Squared", "L1", "GraphDifference"), ("ElasticNet", "L1", "Stack"), ("L2Squared", "None", "None")],
+    ids="-".join,
+)  # fmt: skip
+def test_the_optimum(shape: tuple[str, str, str], intercept: bool) -> None:
+    instance = catalogue.instance("Logistic", *shape)
+    problem = instance.problem(intercept=intercept)
+    result = spdpeg.solve(problem, "prox-lbfgs", tol=TOL)
+    if problem.bias:
+        instance = instance.beside_intercept(problem.bias)
+    optimal = instance.objective(conic.solve(instance).x)
+    assert result.status is Status.TOLERANCE
+    assert result.certificate is not None
+    assert result.certificate.dual <= optimal * (1 + 1e-9)
+    assert result.objective <= optimal * (1 + TOL)
+
+
+def wide() -> spdpeg.Problem:
+    """Of 800 coordinates, 200 occur in F: pairs, single entries and a row of many."""
+    rng = np.random.default_rng(1)
+    X, y, _ = datasets.piecewise_constant(60, 800, seed=1)
+    pairs = sp.csr_array(operators.GraphDifference([(i, i + 1) for i in range(80)]).bind(800).matrix())
+    single = sp.csr_array((np.ones(100), (np.arange(100), np.arange(90, 190))), shape=(100, 800))
+    long = sp.csr_array((rng.standard_normal(40), (np.zeros(40, int), np.arange(160, 200))), shape=(1, 800))
+    F = sp.vstack([pairs, single, long], format="csr")
+    return spdpeg.Problem(
+        X / np.sqrt(800), y, loss=losses.Logistic(), r1=penalties.L2Squared(1e-2), r2=penalties.L1(1e-3), F=F
+    )
+
+
+def test_few_reads_where_few_columns_occur_in_F(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "_LARGE_MATRIX", 700)
+    problem = wide()
+    result = spdpeg.solve(problem, tol=TOL)
+    assert [stage.method for stage in result.stages] == ["prox-lbfgs"]
+    assert result.passes <= 8
+    assert result.certificate is not None
+    assert 0.0 <= result.certificate.rel_gap <= TOL
+    reference = spdpeg.solve(problem, "prox-newton", tol=1e-9)
+    assert result.certificate.dual <= reference.objective * (1 + 1e-10)
+    assert result.objective <= reference.objective * (1 + TOL)
+    vanish = np.flatnonzero(reference.x[90:160] == 0.0)
+    assert vanish.size
+    assert np.all(result.x[90:160][vanish] == 0.0)
+
+
+def test_what_it_refuses() -> None:
+    with pytest.raises(spdpeg.UnsupportedError, match="ridge on all coordinates"):
+        spdpeg.solve(catalogue.instance(r1="L1").problem(), "prox-lbfgs")
