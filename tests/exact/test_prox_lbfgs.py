@@ -75,5 +75,5 @@ def test_few_reads_where_few_columns_occur_in_F(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_it_refuses() -> None:
-    with pytest.raises(spdpeg.UnsupportedError, match="ridge on all coordinates"):
+    with pytest.raises(spdpeg.UnsupportedError, match="takes a ridge beside"):
         spdpeg.solve(catalogue.instance(r1="L1").problem(), "prox-lbfgs")

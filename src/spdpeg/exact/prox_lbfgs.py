@@ -66,9 +66,9 @@ class ProxLBFGS(Periodic, Watcher):
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)
         form = PenaltyForm.of(problem)
-        if form is None or form.lines is None or not np.all(form.lines.ridge[: problem.n_features] > 0.0):
+        if form is None or form.lines is None or not np.any(form.lines.ridge > 0.0):
             raise UnsupportedError(
-                f"prox-lbfgs takes a ridge on all coordinates beside weighted absolute values of x and F x; here "
+                f"prox-lbfgs takes a ridge beside weighted absolute values of x and F x; here "
                 f'r1={problem.r1!r}, r2={problem.r2!r}. Use "working-set" or "vr-spdpeg".'
             )
 
