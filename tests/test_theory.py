@@ -1,5 +1,6 @@
 """The theorems' bounds: shape, rate, and that they hold on a problem whose constants are known."""
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -112,3 +113,39 @@ def test_dominates_the_measured_error(solver: str, known: tuple[Instance, conic.
 def _split_objective(instance: Instance, x: np.ndarray, z: np.ndarray) -> float:
     smooth = formulas.loss_value(instance.loss, instance.X @ x, instance.labels).mean()
     return float(smooth + formulas.value(instance.r1, x) + formulas.value(instance.r2, z))
+
+
+def _saga_moments(t: float, n: int) -> np.ndarray:
+    """E[M (x) M] of one coordinate of SAGA on n orthogonal rows, (x, stored value), step t / L."""
+    p = 1.0 / n
+    chosen = np.array([[1.0 - t, t * (1.0 - p)], [1.0, 0.0]])
+    other = np.array([[1.0, -t * p], [0.0, 1.0]])
+    return p * np.kron(chosen, chosen) + (1.0 - p) * np.kron(other, other)
+
+
+@pytest.mark.parametrize("n", [2, 4, 30, 1000])
+def test_saga_diverges_beyond_the_limit_of_t4(n: int) -> None:
+    r = 1.0 - 1.0 / n
+    limit = (math.sqrt((1 + r) ** 2 + 8 * r * (1 + r)) - (1 + r)) / (2 * r * (1 + r))
+    for t, diverges in ((0.99 * limit, False), (1.01 * limit, True), (1.5 * limit, True)):
+        assert (np.max(np.abs(np.linalg.eigvals(_saga_moments(t, n)))) > 1.0) == diverges
+    # From x = a = 1 the moments themselves grow, not only some that no run meets.
+    grown = np.linalg.matrix_power(_saga_moments(1.5 * limit, n), 40 * n) @ np.ones(4)
+    assert grown[0] > 1e3
+    assert limit > (math.sqrt(5.0) - 1.0) / 2.0 > 0.5
+
+
+def test_the_moments_of_t4_are_those_of_saga_itself() -> None:
+    """Every path of three steps on three orthogonal rows, with SAGA written out for vectors."""
+    n, t, steps = 3, 0.8, 3
+    total = 0.0
+    for path in itertools.product(range(n), repeat=steps):
+        x, table = np.ones(n), np.eye(n)  # row i is e_i; its stored gradient that of 0.5 x_i^2 at the start
+        for i in path:
+            row = np.eye(n)[i]
+            gradient = row * x[i] - table[i] + table.mean(axis=0)
+            table[i] = row * x[i]
+            x = x - t * gradient
+        total += x[0] ** 2 / n**steps
+    expected = (np.linalg.matrix_power(_saga_moments(t, n), steps) @ np.ones(4))[0]
+    assert total == pytest.approx(expected, rel=1e-12)
