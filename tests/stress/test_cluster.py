@@ -18,13 +18,14 @@ distributed = pytest.importorskip("distributed")
 
 pytestmark = pytest.mark.stress
 
-KILLS = 20
+KILLS = 5
+"""For each of four seeds."""
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 2 * KILLS}),
+        dask.config.set({"distributed.scheduler.allowed-failures": 40}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as cluster,
@@ -42,13 +43,15 @@ def made() -> spdpeg.Problem:
     return spdpeg.Problem(dX, dy, loss=losses.Logistic(), intercept=True, **terms)
 
 
-def test_killed_workers_change_no_bit(client: Any) -> None:
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_workers_change_no_bit(client: Any, seed: int) -> None:
     problem = made()
     known = spdpeg.solve(problem, tol=1e-8).x
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     for _ in range(KILLS):
         client.wait_for_workers(2, timeout=60)
-        victim = int(rng.choice(list(client.run(os.getpid).values())))
+        # One that was killed a moment ago may still be listed.
+        victim = int(rng.choice(list(client.run(os.getpid, on_error="ignore").values())))
         timer = threading.Timer(float(rng.uniform(0.0, 0.6)), os.kill, (victim, signal.SIGKILL))
         timer.start()
         found = spdpeg.solve(problem, tol=1e-8).x
