@@ -14,6 +14,7 @@ from spdpeg import (
     InputError,
     TotalVariationClassifier,
     datasets,
+    denoise,
     path,
 )
 from spdpeg.pages import frame, notebook
@@ -83,14 +84,15 @@ def test_report_of_a_model(open_page, model, directory):
     cells = page.execute_script(
         "return [...document.querySelectorAll('section tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
     )
-    lengths = [int(row[2]) for row in cells if len(row) == 4]
-    values = [float(row[3]) for row in cells if len(row) == 4]
+    cells = [row for row in cells if len(row) == 4]
+    lengths = [int(row[2]) for row in cells]
+    values = [float(row[3]) for row in cells]
     np.testing.assert_allclose(np.repeat(values, lengths), model.coef_, rtol=1e-4, atol=1e-12)
     assert cells[0][0] == EVIL
     assert page.execute_script("return document.querySelectorAll('svg').length") == 2
     settings = page.execute_script("return [...document.querySelectorAll('details')].map(d => d.textContent).join()")
-    assert "lam2" in settings
-    assert "numba" in settings
+    for word in ("lam2", "numba", "degrees of freedom"):
+        assert word in settings
     assert telephone(page) <= 360
 
 
@@ -102,6 +104,23 @@ def test_report_has_an_image_or_a_panel_for_each_class(open_page, directory):
     page = open_page(directory / "classes.html")
     assert page.execute_script("return document.querySelectorAll('svg').length") == 6
     assert "class 2" in text_of(page)
+
+
+def test_report_of_a_stream_proves_nothing(open_page, directory):
+    model = FusedLogisticRegression().partial_fit(X, Y > 0.0, classes=[False, True])
+    model.report(directory / "stream.html")
+    assert "nothing is known" in text_of(open_page(directory / "stream.html"))
+
+
+@pytest.mark.parametrize(("y", "drawn"), [(Y[:50], "svg"), (Y[:24].reshape(2, 3, 4), "canvas")], ids=["line", "volume"])
+def test_report_of_what_was_denoised(open_page, directory, y, drawn):
+    found = denoise(np.where(y == y.flat[0], np.nan, y), 0.5)
+    found.report(directory / "denoised.html", EVIL)
+    page = open_page(directory / "denoised.html")
+    assert page.find_elements("css selector", drawn)
+    assert str(found.certificate) in text_of(page)
+    assert page.title == EVIL
+    assert telephone(page) <= 360
 
 
 def test_sliders_show_the_fit_at_each_pair_of_weights(open_page, found, directory):

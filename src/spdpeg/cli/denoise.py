@@ -8,7 +8,6 @@ from rich.console import Console
 
 from .. import denoise, files
 from ..files.replacing import replacing
-from ..pages import document
 from .data_options import column_of
 from .output import add_json, check_output, plain, show
 
@@ -54,7 +53,7 @@ def _denoise(args: argparse.Namespace, console: Console) -> None:
             file.write(b"given,denoised,piece\n")
             file.writelines(",".join(map(plain, row)).encode() + b"\n" for row in rows)
     if args.report is not None:
-        _report(args.report, args.signal, name, found)
+        found.report(args.report, name or "Signal")
     segments = [{"start": start, "stop": stop, "value": value} for start, stop, value in found.segments]
     facts: dict[str, Any] = {
         "values": values.size,
@@ -75,26 +74,6 @@ def _listed(segments: Any) -> str:
     lines = [f"{start} to {stop - 1}: {value:.6g}" for start, stop, value in segments[:_MOST]]
     more = len(segments) - len(lines)
     return "\n".join([*lines, *([f"and {more:,} more"] if more else [])])
-
-
-def _report(path: str, file: str, name: str | None, found: Any) -> None:
-    """The page: the signal, its pieces, the proof."""
-    places = np.arange(found.x.size)
-    curve = "steps" if found.labels.max() + 1 == np.unique(found.x).size else "line"
-    marks = [
-        document.mark("points", places, found.y, "grey", "given"),
-        document.mark(curve, places, found.x, "blue", "denoised"),
-    ]
-    rows = [(start, stop - 1, stop - start, value) for start, stop, value in found.segments]
-    summary = f"{found.x.size:,} values of {file} as {found.n_pieces:,} pieces; lam2 = {float(found.lam2):.4g}."
-    sections = {
-        "The signal": [document.chart(marks, "row", name or "value", "What was given, and the solution.")],
-        "How good the solution is": [
-            document.proof(f"The solution is {found.certificate}.", found.certificate.met is not None)
-        ],
-        "Segments": [document.table(("from", "to", "length", "value"), rows)],
-    }
-    document.publish(path, name or "Signal", summary, sections)
 
 
 def _weight(text: str) -> float | str:

@@ -66,7 +66,8 @@ def chart(
 
 def images(panels: dict[str, np.ndarray]) -> Block:
     """Tables of numbers as images on one scale, by their titles."""
-    limit = max((float(np.abs(values).max()) for values in panels.values()), default=0.0) or 1.0
+    largest = [float(np.nanmax(np.abs(values), initial=0.0)) for values in panels.values()]
+    limit = max(largest, default=0.0) or 1.0
     shown = [{"title": title, "values": numbers(values, 4)} for title, values in panels.items()]
     return {"kind": "images", "panels": shown, "limit": limit}
 

@@ -1,20 +1,32 @@
 """The document of a fitted model: coefficients, segments, certificate, run and settings."""
 
+from contextlib import suppress
 from importlib.metadata import version
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ..errors import UnsupportedError
 from ..plots.form import mark_of, names_of, places_of, shape_of, titles_of
 from . import document
 from .document import Block
+from .frame import numbers
 
 _MOST_ROWS = 200
 """Segments that a table lists."""
 
+_DIGITS = 6
+"""Of counts and criteria."""
+
 _MOST_SLICES = 12
 """Slices of a volume that are shown."""
+
+_COUNTS = {
+    "n_pieces_": "pieces",
+    "df_": "degrees of freedom",
+    "aic_": "Akaike's information criterion",
+    "bic_": "Bayesian information criterion",
+}
 
 _LIBRARIES = ("spdpeg", "numpy", "scipy", "scikit-learn", "numba")
 
@@ -29,7 +41,7 @@ def publish(model: Any, path: Any) -> None:
     """
     rows = np.atleast_2d(model.coef_)
     sections = {
-        "How good the fit is": _proofs(model),
+        "How good the fit is": [*_proofs(model), *_made_of(model)],
         "Coefficients": _coefficients(model, rows),
         "Segments": _segments(model, rows),
         "The run": _runs(model),
@@ -87,20 +99,29 @@ def _pictures(titles: list[str], rows: np.ndarray, shape: tuple[int, ...]) -> di
     }
 
 
+def _made_of(model: Any) -> list[Block]:
+    """Pieces, degrees of freedom and information criteria, as far as the model has them."""
+    found = {}
+    for name, title in _COUNTS.items():
+        with suppress(UnsupportedError, AttributeError):
+            found[title] = numbers(getattr(model, name), _DIGITS)
+    return [document.facts("Pieces and criteria", found, shown=True)] if found else []
+
+
 def _segments(model: Any, rows: np.ndarray) -> list[Block]:
     """Where neighbours along a chain are equal; nothing where they form no chain, or more than one."""
-    if mark_of(model) != "steps" or shape_of(model) is not None or len(rows) > 1:
+    if mark_of(model) != "steps" or shape_of(model) is not None or len(rows) > 1 or not hasattr(model, "segments_"):
         return []
-    places, names, row = places_of(model), names_of(model), rows[0]
-    cuts = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), row.size]
-    shown = names if names is not None else [f"{place:g}" for place in places]
-    cells = [(shown[a], shown[b - 1], b - a, float(row[a])) for a, b in pairwise(cuts)]
+    names = names_of(model)
+    shown = names if names is not None else [f"{place:g}" for place in places_of(model)]
+    return segments([(shown[a], shown[b - 1], b - a, value) for a, b, value in model.segments_])
+
+
+def segments(cells: list[tuple[Any, Any, int, float]]) -> list[Block]:
+    """A table of stretches: first and last place, length and value."""
     note = f"The first {_MOST_ROWS} of {len(cells)}." if len(cells) > _MOST_ROWS else None
-    said = f"{len(cells)} segments, each with one value." if len(cells) > 1 else "One segment: all values are equal."
-    return [
-        document.text(said),
-        document.table(("from", "to", "length", "value"), cells[:_MOST_ROWS], note),
-    ]
+    said = f"{len(cells)} segments." if len(cells) > 1 else "One segment."
+    return [document.text(said), document.table(("from", "to", "length", "value"), cells[:_MOST_ROWS], note)]
 
 
 def _runs(model: Any) -> list[Block]:

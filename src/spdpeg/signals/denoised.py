@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import plots
+from .. import pages, plots
 from ..certificate import Certificate
 from ..errors import UnsupportedError
 from ..operators.pieces import segments
@@ -89,6 +89,27 @@ class Denoised:
         matplotlib.figure.Figure
         """
         return plots.denoised(self)
+
+    @property
+    def line(self) -> int | None:
+        """The order of the differences, for values along a line; None for images and graphs."""
+        return self._signal.order
+
+    def report(self, path: Any, name: str = "Signal") -> None:
+        """Write a page: what was given, the solution, its segments, and the certificate in words.
+
+        It is one HTML file that needs no network.
+
+        Parameters
+        ----------
+        path : str or path
+        name : str, default="Signal"
+            What the values are called.
+        """
+        pages.signal.publish(self, path, name)
+
+    def _repr_html_(self) -> str:
+        return pages.notebook.card(str(self.certificate), {"solution": repr(self)})
 
     def __repr__(self) -> str:
         what = " x ".join(map(str, self._signal.shape)) + (" values" if len(self._signal.shape) == 1 else "")
