@@ -339,3 +339,13 @@ class TestRefusals:
         problem.certificate(x, dual)
         assert np.all(x == 0.3)
         assert np.all(dual == 7.0)
+
+
+def test_a_bound_above_the_objective_is_a_defect() -> None:
+    """Beyond rounding, and beyond what sums of large terms lose that cancel, no such bound proves anything."""
+    wrong = Certificate(1.0, 1.0 + 1e-11, np.nan)
+    assert wrong.defective
+    assert wrong.judged(1e-3).met is None
+    assert "defect" in str(wrong)
+    assert not Certificate(1.0, 1.0 + 1e-14, np.nan).defective
+    assert not Certificate(1.0, 1.0 + 1e-11, np.nan, cancelled=1e-10).defective

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses, operators
-from spdpeg.errors import SpdpegError
+from spdpeg.errors import FarFromOptimalWarning, SpdpegError
 
 from . import designs, generator
 from .cases import Case
@@ -247,6 +247,7 @@ def _answer(case: Case, tol: float) -> Answer:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.simplefilter("ignore", FarFromOptimalWarning)
             problem = case.problem()
             result = spdpeg.solve(problem, tol=tol)
             x, intercept = problem.split(result.x)

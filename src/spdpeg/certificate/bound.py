@@ -91,10 +91,19 @@ def certify(
             lower = max(lower, bound(problem, at_point(problem, seen, accuracy), y.copy(), x))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         pass
-    certificate = Certificate(primal, lower, math.nan)
+    cancelled = _cancelled(problem, x, slopes, seen) if primal < lower < math.inf else 0.0
+    certificate = Certificate(primal, lower, math.nan, cancelled=cancelled)
     if math.isfinite(certificate.rel_gap) or certificate.gap == 0.0 or seen.margins is None:
         return certificate
     return Certificate(primal, lower, residual(problem, x, y, seen))
+
+
+def _cancelled(problem: ProblemView, x: np.ndarray, slopes: Token, seen: Evaluation) -> float:
+    """Rounding of <A^T W u / N, x>: objective and bound are equal at a solution because such sums cancel."""
+    if slopes is None and seen.margins is None:
+        return 0.0
+    at = at_point(problem, seen, _EXACT) if slopes is None else _given(problem, slopes, None)
+    return _ROUNDING * root_mean_square(problem, at) * float(problem.column_sizes @ np.abs(x))
 
 
 def project_dual(problem: ProblemView, y: np.ndarray) -> np.ndarray:

@@ -6,11 +6,7 @@ from dataclasses import dataclass, replace
 from ..pages import notebook
 
 _ROUNDING = 1e-13
-"""Relative error of objectives and bounds."""
-
-_DEFECT = 1e-10
-"""A gap below minus this part of the objective is no proof but a defect. Weights of rows that differ by many orders
-make sums cancel, and cost this much."""
+"""Relative error of objectives and bounds. A gap below minus that, and what sums lose that cancel, is a defect."""
 
 _NO_GAP = 1e-12
 """Times the objective at x = 0: what counts as no gap at all where the optimum is 0."""
@@ -31,12 +27,15 @@ class Certificate:
     met : str or None
         What met the tolerance: "relative gap", "residual", "gap" where the optimum is 0 (a gap of 1e-12 times the
         objective at x = 0), or None.
+    cancelled : float
+        What rounding may cost the two where their sums cancel; told only where the gap is negative.
     """
 
     primal: float
     dual: float
     residual: float
     met: str | None = None
+    cancelled: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -53,7 +52,7 @@ class Certificate:
     @property
     def defective(self) -> bool:
         """Whether the bound lies above the objective by more than rounding, which no bound should."""
-        return self.gap < -_DEFECT * max(abs(self.primal), abs(self.dual))
+        return self.gap < -_ROUNDING * max(abs(self.primal), abs(self.dual)) - self.cancelled
 
     def judged(self, tol: float, loss_size: float = 0.0) -> "Certificate":
         """The same, with what meets `tol`: the relative gap if it is finite, the residual otherwise.

@@ -105,9 +105,10 @@ def loss_lines(problem: Problem, width: int) -> ConicForm:
     A = sp.csr_array(data_matrix(rows))[kept]
     K = sp.csr_array(A.multiply(lines.sign[kept, None]))
     K = sp.csr_array((K.data, K.indices, K.indptr), shape=(kept.size, width))
+    own = share[kept]
     return broken_lines(
-        K, lines.offset[kept], (share * lines.over)[kept], (share * lines.short)[kept], size=problem.n_coordinates,
-        bend=lines.bend / share[kept],
+        K, lines.offset[kept], own * lines.over[kept], own * lines.short[kept], size=problem.n_coordinates,
+        bend=lines.bend / own,
     )  # fmt: skip
 
 
