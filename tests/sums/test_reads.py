@@ -3,6 +3,7 @@
 import mmap
 import os
 import shutil
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 import spdpeg
 from spdpeg import data, losses, operators, penalties
+from spdpeg.engine import memory
 from spdpeg.kernels.rows import Rows
 from spdpeg.sums import portions
 
@@ -87,3 +89,23 @@ def test_the_disk_delivers_what_passes_say(directory: Path, tmp_path: Path, monk
     before = bytes_read()
     result = spdpeg.solve(problem, tol=1e-6)
     assert bytes_read() - before <= 1.1 * result.passes * size
+
+
+@pytest.mark.parametrize("loss", [losses.Logistic(), losses.Squared()], ids=repr)
+def test_memory_is_told_before_it_is_taken(loss: losses.Loss, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(portions, "BLOCK_ENTRIES", 100_000)
+    monkeypatch.setattr(memory, "BLOCK_ENTRIES", 100_000)
+    problem = posed(directory, loss, CHAIN, True)
+    most = memory.needed(problem, 1)
+    with pytest.raises(spdpeg.InputError, match="MiB beyond the data"):
+        spdpeg.solve(problem, tol=1e-6, max_memory=most - 1)
+    spdpeg.solve(problem, tol=1e-6, max_memory=most)  # compiles
+    tracemalloc.start()
+    spdpeg.solve(problem, tol=1e-6, max_memory=most)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= most
+    with pytest.raises(spdpeg.UnsupportedError, match="max_memory"):
+        spdpeg.solve(problem, "vr-spdpeg", max_memory=1e9)
+    with pytest.raises(spdpeg.InputError, match="max_memory is -1"):
+        spdpeg.solve(problem, max_memory=-1)

@@ -29,6 +29,7 @@ from .checks import (
     checked_start,
 )
 from .loop import run
+from .memory import check_memory
 from .recorder import Progress
 from .registry import resolve
 from .stages import Planned, asked, begin
@@ -61,6 +62,7 @@ def solve(
     callback: Callable[[Progress], Any] | None = None,
     progress: bool = False,
     n_jobs: int | None = None,
+    max_memory: float | None = None,
     **parameters: Any,
 ) -> Result:
     """Solve min E[l(x, xi)] + r1(x) + r2(F x).
@@ -99,6 +101,9 @@ def solve(
     n_jobs : int, optional
         Threads that add up sums over all rows: None is 1, -1 all processors. The bits are the same for any number of
         them. Steps on single rows are taken one after the other, and data of a few megabytes are one block.
+    max_memory : float, optional
+        Bytes beyond the data that the methods on sums over rows may take; what is likely to need more is refused before
+        it begins.
     **parameters
         Of the solver, by name, if that is a name itself; "auto" has none.
 
@@ -133,6 +138,7 @@ def solve(
         problem = problem.streamed()
     name, plan = _planned(problem, solver, parameters, tol if state is None else state.loop.planned_for)
     rule = plan[0].method
+    check_memory(max_memory, problem, rule, jobs)
     converges = name == "auto" or rule.about.converges
     if tol is None and converges and max_iterations is None and not isinstance(problem.source, Stream):
         tol = _TOLERANCE

@@ -1,0 +1,48 @@
+"""What a run will need beyond the data, told before any of it is taken."""
+
+from typing import Any
+
+from ..errors import InputError, UnsupportedError
+from ..parameters import as_number, shown
+from ..problem import Problem
+from ..solvers.base import Solver
+from ..sums.portions import BLOCK_ENTRIES
+
+_NUMBER = 8
+"""Bytes."""
+
+_ROW_VECTORS = 12
+"""Numbers for each row: margins, slopes and bends at two points and at the one before, what the state keeps of them,
+and what a certificate takes for a moment."""
+
+_MATRICES = 12
+"""Of d x d: the curvature at two points, and what the quadratic model is solved with."""
+
+
+def needed(problem: Problem, n_jobs: int) -> int:
+    """Bytes that a method on sums takes at most beyond the data, about."""
+    sums = problem.sums
+    d = sums.n_columns + problem.F.n_outputs
+    block = min(sums.n_entries, BLOCK_ENTRIES)
+    copies = 0 if sums.resident else 3 if n_jobs == 1 else 2 * n_jobs + 2
+    return _NUMBER * (_ROW_VECTORS * sums.n_rows + (_MATRICES + 3 * n_jobs) * d * d + copies * block)
+
+
+def check_memory(max_memory: Any, problem: Problem, method: Solver, n_jobs: int) -> None:
+    """Refuse a run that would need more than `max_memory` bytes beyond the data."""
+    if max_memory is None:
+        return
+    if not as_number(max_memory) > 0.0:
+        raise InputError(f"max_memory is {shown(max_memory)}. Give a positive number of bytes, such as 2e9.")
+    if not method.on_sums:
+        raise UnsupportedError(
+            f"max_memory is given, and what {method.about.name} needs is not known before it runs. "
+            'Use "prox-newton" or "working-set", or leave max_memory out.'
+        )
+    most = needed(problem, n_jobs)
+    if most > max_memory:
+        raise InputError(
+            f"{method.about.name} needs about {most / 2**20:,.0f} MiB beyond the data for {problem.n_rows} rows and "
+            f"{problem.n_coordinates} coordinates, and max_memory allows {float(max_memory) / 2**20:,.0f} MiB. "
+            'Take fewer rows or columns, or stream the data with "spdpeg".'
+        )
