@@ -63,3 +63,7 @@ class OrderWarning(UserWarning):
 
 class FarFromOptimalWarning(UserWarning):
     """A run ended, by its budget or because it could not go on, with a proved gap of more than 1 % of the objective."""
+
+
+class ChoiceWarning(UserWarning):
+    """Weights of penalties that may be wrong: the best lie where a grid ends, or all coefficients are 0."""

@@ -3,8 +3,24 @@
 They choose terms and solver, and hold no algorithm. fitting/ is the way from rows to a fitted model.
 """
 
+from .choosing import (
+    FusedLassoCV,
+    FusedLogisticRegressionCV,
+    GeneralizedLassoClassifierCV,
+    GeneralizedLassoCV,
+    GraphGuidedLogisticRegressionCV,
+    GraphGuidedRegressorCV,
+    GroupLassoClassifierCV,
+    GroupLassoCV,
+    LowRankClassifierCV,
+    LowRankRegressorCV,
+    SparseGroupLassoClassifierCV,
+    SparseGroupLassoCV,
+    TotalVariationClassifierCV,
+    TotalVariationRegressorCV,
+    TrendFilterCV,
+)
 from .composite import CompositeClassifier, CompositeRegressor
-from .cross_validation import FusedLassoCV, FusedLogisticRegressionCV, GraphGuidedLogisticRegressionCV
 from .fused import FusedLasso, FusedLogisticRegression, FusedSVC
 from .generalized import GeneralizedLasso, GeneralizedLassoClassifier
 from .graph_guided import GraphGuidedLogisticRegression, GraphGuidedRegressor
@@ -21,17 +37,29 @@ __all__ = [
     "FusedLogisticRegressionCV",
     "FusedSVC",
     "GeneralizedLasso",
+    "GeneralizedLassoCV",
     "GeneralizedLassoClassifier",
+    "GeneralizedLassoClassifierCV",
     "GraphGuidedLogisticRegression",
     "GraphGuidedLogisticRegressionCV",
     "GraphGuidedRegressor",
+    "GraphGuidedRegressorCV",
     "GroupLasso",
+    "GroupLassoCV",
     "GroupLassoClassifier",
+    "GroupLassoClassifierCV",
     "LowRankClassifier",
+    "LowRankClassifierCV",
     "LowRankRegressor",
+    "LowRankRegressorCV",
     "SparseGroupLasso",
+    "SparseGroupLassoCV",
     "SparseGroupLassoClassifier",
+    "SparseGroupLassoClassifierCV",
     "TotalVariationClassifier",
+    "TotalVariationClassifierCV",
     "TotalVariationRegressor",
+    "TotalVariationRegressorCV",
     "TrendFilter",
+    "TrendFilterCV",
 ]

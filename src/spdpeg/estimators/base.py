@@ -1,6 +1,8 @@
 """What all estimators share: parameters, checks of the input, fit, scores."""
 
 import math
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,11 +12,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .. import pages, plots
 from ..data.selection import pieces
-from ..errors import InputError
+from ..errors import ChoiceWarning, InputError, UnsupportedError
 from ..lazy import refuse_dask
 from ..losses import Loss
 from ..operators import Identity
-from ..parameters import numbers, shown, truth
+from ..parameters import as_number, numbers, shown, truth
 from ..penalties import L1, Box, L2Squared, Penalty, Zero, constrain
 from ..sparse import sound
 from ..sums import threads
@@ -182,7 +184,26 @@ class Estimator(BaseEstimator):
             self._choose(X, y, sample_weight, offset)
             plan = fitting.plan(self, X, y, sample_weight, offset)
             fitting.keep(self, plan, fitting.fit(plan))
+            self._tell_zeros((X, y, sample_weight, offset))
         return self
+
+    def _tell_zeros(self, data: tuple[Any, ...]) -> None:
+        """Warn if the penalties have left nothing, with the weights at which that begins."""
+        if np.any(self.coef_) or not isinstance(getattr(self, "lam1", None), float | int):
+            return
+        with suppress(UnsupportedError):
+            lam1, lam2 = float(self.lam1), as_number(self.lam2)
+            if not lam1 > 0.0:
+                return
+            X, y, sample_weight, offset = data
+            least, _ = fitting.lam_max(self, X, y, sample_weight, ratio=max(lam2, 0.0) / lam1, offset=offset)
+            if least > 0.0:
+                warnings.warn(
+                    f"All coefficients of {type(self).__name__} are 0: lam1 is {lam1:.3g}, and at this ratio of lam2 "
+                    f"to lam1 they are so from {least:.3g} on. Lower both weights.",
+                    ChoiceWarning,
+                    stacklevel=4,  # who called fit, which called _fit
+                )
 
     def _choose(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
         """Choose weights from the data, if a model does so."""

@@ -1,5 +1,6 @@
-"""Models that choose their two weights by cross-validation."""
+"""The choice of weights, by cross-validation or by an information criterion. choosing.py has the models."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,35 +14,38 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .. import plots
 from ..data import Source
 from ..data.selection import take
-from ..errors import InputError, UnsupportedError
+from ..errors import ChoiceWarning, InputError, UnsupportedError
 from ..lazy import is_dask
 from ..parameters import one_of
 from ..penalties import Penalty
 from ..sums import threads
 from ..sums.threads import checked_jobs
 from . import families, fitting, sources
-from .fused import FusedLasso, FusedLogisticRegression
-from .graph_guided import GraphGuidedLogisticRegression
 
 RULES = ("best", "one-standard-error")
+CRITERIA = ("cv", "aic", "bic")
+
+_FEW = 4
+"""Weights of a grid from which on its ends are worth a warning."""
+_NOTICEABLE = 0.1
+"""Of a standard error: by how much the end of a grid must be better than the weight beside it."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CrossValidated:
+class ChosenWeight:
     """The choice of weights.
 
     Parameters
     ----------
-    lam1 : array, default=None
-        Weights to choose from. None lets the data suggest n_lam1 of them, as `spdpeg.path` does.
     lam2 : array, default=None
-        The same with n_lam2.
-    n_lam1 : int, default=10
-        Length of the grid of lam1 if it is not given.
+        Weights to choose from. None lets the data suggest n_lam2 of them, as `spdpeg.path` does.
     n_lam2 : int, default=10
-        The same for lam2.
+        Length of the grid of lam2 if it is not given.
     eps : float, default=1e-3
         The smallest weight of such a grid over the largest.
+    criterion : {"cv", "aic", "bic"}, default="cv"
+        "cv" holds rows out. The others fit to all rows and add a price for degrees of freedom to the deviance, which
+        costs one path; for models that have `aic_` and `bic_`.
     cv : int, splitter, iterable of (train, test) indices or None, default=None
         None is five folds, stratified for a classifier.
     scoring : str, callable or None, default=None
@@ -57,20 +61,19 @@ class CrossValidated:
     Attributes
     ----------
     lam1_, lam2_ : float
-        The weights chosen; the model is fitted with them to all rows.
+        The weights chosen; the model is fitted with them to all rows. lam1_ is 0 for a model without lam1.
     lam1_grid_, lam2_grid_ : arrays of shape (k1,) and (k2,)
         Those tried, largest first.
     scores_ : array of shape (k1, k2, n_folds)
-        Of the rows held out.
+        Of the rows held out; minus the criterion, with n_folds = 1, if one is named.
     mean_scores_, std_scores_ : arrays of shape (k1, k2)
         Mean and standard deviation of `scores_` over the folds.
     """
 
-    lam1: Any = None
     lam2: Any = None
-    n_lam1: int = 10
     n_lam2: int = 10
     eps: float = fitting.EPS
+    criterion: str = "cv"
     cv: Any = None
     scoring: Any = None
     rule: str = "best"
@@ -80,6 +83,7 @@ class CrossValidated:
 
     def _choose(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
         one_of(f"rule of {type(self).__name__}", self.rule, RULES)
+        one_of(f"criterion of {type(self).__name__}", self.criterion, CRITERIA)
         if is_dask(X):
             raise UnsupportedError(
                 f"{type(self).__name__} takes folds of rows in memory, and X is a collection of dask. Choose lam1 and "
@@ -90,12 +94,14 @@ class CrossValidated:
             X, y = source, source.labels if y is None else np.asarray(y)
         model, data = self._at(1.0, 1.0), (X, y, sample_weight, offset)
         fitting.rows(model, *data)  # so that the splitter meets no bad labels
-        grids = fitting.chosen(model, data, self.lam1, self.lam2, self.n_lam1, self.n_lam2, self.eps)
+        given, length = getattr(self, "lam1", None), getattr(self, "n_lam1", 1)
+        grids = fitting.chosen(model, data, given, self.lam2, length, self.n_lam2, self.eps)
         self.lam1_grid_, self.lam2_grid_ = grids["lam1"], grids["lam2"]
-        self.scores_ = self._scored(model, *data)
+        self.scores_ = self._scored(model, *data) if self.criterion == "cv" else self._judged(model, data)
         self.mean_scores_, self.std_scores_ = self.scores_.mean(axis=2), self.scores_.std(axis=2)
         i, j = self._choice()
         self.lam1_, self.lam2_ = float(self.lam1_grid_[i]), float(self.lam2_grid_[j])
+        self._tell_ends()
 
     def plot_scores(self) -> Any:
         """Draw the mean scores over both weights, best and chosen marked. Needs matplotlib.
@@ -116,7 +122,8 @@ class CrossValidated:
         """The same model with given weights."""
         names = self._model().get_params(deep=False)
         shared = {name: value for name, value in self.get_params(deep=False).items() if name in names}  # type: ignore[attr-defined]
-        return self._model(**{**shared, "lam1": lam1, "lam2": lam2})
+        weights = {"lam1": lam1, "lam2": lam2}
+        return self._model(**{**shared, **{name: value for name, value in weights.items() if name in names}})
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
         return fitting.penalties(self._at(self.lam1_, self.lam2_), n_features)
@@ -128,11 +135,10 @@ class CrossValidated:
         if not isinstance(X, Source):
             data = indexable(*data)
         try:
-            splitter = check_cv(self.cv, y, classifier=is_classifier(model))
             scorer = _score if self.scoring is None else check_scoring(model, self.scoring)
             if offset is not None and self.scoring is not None:
                 raise ValueError("scorers take no offset; leave scoring out")
-            folds = [(_indices(train), _indices(test)) for train, test in splitter.split(np.zeros(_num_samples(X)), y)]
+            folds = [(_indices(train), _indices(test)) for train, test in self._folds(model, X, y)]
             if not folds:
                 raise ValueError("no folds")
         # scikit-learn complains of wrong values and of wrong types in its own ways.
@@ -143,7 +149,9 @@ class CrossValidated:
         at_a_time = min(jobs, len(folds))
         model.set_params(n_jobs=jobs // at_a_time)
 
-        moments = fitting.FoldMoments.of(model, (X, y, sample_weight, offset), folds)
+        moments = None
+        if not hasattr(model, "knots_"):  # columns of their own in each fold
+            moments = fitting.FoldMoments.of(model, (X, y, sample_weight, offset), folds)
 
         def fold(number: int) -> np.ndarray:
             train, test = folds[number]
@@ -162,6 +170,47 @@ class CrossValidated:
         # Several folds share the processors already, and rounding must not depend on how many processors there are.
         with threads.using(at_a_time), threads.one_blas_thread:
             return np.stack(list(threads.in_order(fold, range(len(folds)))), axis=2)
+
+    def _folds(self, model: Any, X: Any, y: Any) -> Any:
+        """Rows to learn from and rows to hold out; along a line of positions every fifth, so that none has a gap."""
+        if getattr(model, "knots_", None) is None or not isinstance(self.cv, int | None):
+            return check_cv(self.cv, y, classifier=is_classifier(model)).split(np.zeros(_num_samples(X)), y)
+        count = check_cv(self.cv).get_n_splits()
+        column = X.toarray() if hasattr(X, "toarray") else X
+        place = np.argsort(np.argsort(np.asarray(column, dtype=float).ravel(), kind="stable"))
+        return [(place % count != fold, place % count == fold) for fold in range(count)]
+
+    def _judged(self, model: Any, data: tuple[Any, ...]) -> np.ndarray:
+        """Minus the criterion at all weights, fitted to all rows."""
+        name = f"{self.criterion}_"
+        if not hasattr(self._model, name):
+            raise UnsupportedError(
+                f"{self._model.__name__} has no degrees of freedom to count, and criterion is {self.criterion!r}. "
+                "Choose 'cv'."
+            )
+        scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size, 1))
+        for place, fitted in fitting.walk(model, self.lam1_grid_, self.lam2_grid_, *data):
+            scores[place] = -np.sum(getattr(fitted, name))
+        return scores
+
+    def _tell_ends(self) -> None:
+        """Warn if the best weights lie where a grid ends, and the scores are still rising there."""
+        best = np.unravel_index(np.argmax(self.mean_scores_), self.mean_scores_.shape)
+        folds = self.scores_.shape[2]
+        error = float(self.scores_[best].std()) / np.sqrt(folds)
+        for axis, (name, grid) in enumerate((("lam1", self.lam1_grid_), ("lam2", self.lam2_grid_))):
+            if grid.size < _FEW or best[axis] not in (0, grid.size - 1):
+                continue
+            beside = list(best)
+            beside[axis] += 1 if best[axis] == 0 else -1
+            if self.mean_scores_[best] - self.mean_scores_[tuple(beside)] > _NOTICEABLE * error:
+                end, side = ("largest", "larger") if best[axis] == 0 else ("smallest", "smaller")
+                warnings.warn(
+                    f"The best {name} of {type(self).__name__}, {grid[best[axis]]:.3g}, is the {end} that was tried. "
+                    f"Try {side} ones: give {name} as an array{'' if best[axis] == 0 else ', or lower eps'}.",
+                    ChoiceWarning,
+                    stacklevel=5,  # who called fit, which called _fit and that _choose
+                )
 
     def _choice(self) -> tuple[int, int]:
         """Indices of the weights to take."""
@@ -194,74 +243,17 @@ def _score(model: Any, X: Any, y: Any, sample_weight: Any = None, offset: Any = 
     return -families.missed(model, X, y, sample_weight, offset)
 
 
-@dataclass(eq=False, repr=False)
-class FusedLassoCV(CrossValidated, FusedLasso):
-    """Fused lasso whose weights lam1 and lam2 are chosen by cross-validation.
+@dataclass(eq=False, repr=False, kw_only=True)
+class ChosenWeights(ChosenWeight):
+    """The choice of two weights.
 
-    See `FusedLasso` for the model.
-
-    See Also
-    --------
-    FusedLasso : The model at given weights.
-    spdpeg.path : All fits on a grid of weights.
-
-    Examples
-    --------
-    >>> from spdpeg import datasets
-    >>> from spdpeg.estimators import FusedLassoCV
-    >>> X, y, truth = datasets.piecewise_constant(200, 30, task="regression")
-    >>> model = FusedLassoCV(n_lam1=5, n_lam2=5, cv=3, random_state=0).fit(X, y)
-    >>> model.mean_scores_.shape, model.lam1_ in model.lam1_grid_
-    ((5, 5), True)
+    Parameters
+    ----------
+    lam1 : array, default=None
+        The same for lam1, with n_lam1.
+    n_lam1 : int, default=10
+        Length of the grid of lam1 if it is not given.
     """
 
-    _model = FusedLasso
-
-
-@dataclass(eq=False, repr=False)
-class FusedLogisticRegressionCV(CrossValidated, FusedLogisticRegression):
-    """Fused logistic regression whose weights lam1 and lam2 are chosen by cross-validation.
-
-    See `FusedLogisticRegression` for the model.
-
-    See Also
-    --------
-    FusedLogisticRegression : The model at given weights.
-    spdpeg.path : All fits on a grid of weights.
-
-    Examples
-    --------
-    >>> from spdpeg import datasets
-    >>> from spdpeg.estimators import FusedLogisticRegressionCV
-    >>> X, y, truth = datasets.piecewise_constant(300, 20)
-    >>> model = FusedLogisticRegressionCV(n_lam1=3, n_lam2=3, cv=3, random_state=0).fit(X, y)
-    >>> model.scores_.shape
-    (3, 3, 3)
-    """
-
-    _model = FusedLogisticRegression
-
-
-@dataclass(eq=False, repr=False)
-class GraphGuidedLogisticRegressionCV(CrossValidated, GraphGuidedLogisticRegression):
-    """Graph-guided logistic regression whose weights lam1 and lam2 are chosen by cross-validation.
-
-    See `GraphGuidedLogisticRegression` for the model. A graph that is learned from the data is learned anew in each
-    fold, from the rows that are not held out.
-
-    See Also
-    --------
-    GraphGuidedLogisticRegression : The model at given weights.
-    spdpeg.path : All fits on a grid of weights.
-
-    Examples
-    --------
-    >>> from spdpeg import datasets
-    >>> from spdpeg.estimators import GraphGuidedLogisticRegressionCV
-    >>> X, y, truth = datasets.piecewise_constant(300, 10)
-    >>> model = GraphGuidedLogisticRegressionCV("chain", n_lam1=3, n_lam2=3, cv=3, random_state=0).fit(X, y)
-    >>> model.lam2_ in model.lam2_grid_
-    True
-    """
-
-    _model = GraphGuidedLogisticRegression
+    lam1: Any = None
+    n_lam1: int = 10

@@ -123,16 +123,20 @@ class InPieces:
 
     def _freedom(self, k: int) -> int:
         F, coef = self._fitted().F_, self._coef(k)
-        if getattr(self, "r1", None) == "ridge" and np.any(self._fitted().lam1):
+        if getattr(self, "r1", None) == "ridge" and self._sparse():
             raise UnsupportedError("Degrees of freedom are told for l1 norms, not for a ridge. Set r1='l1' or lam1=0.")
         support = np.abs(coef) > 1e-12 * float(np.max(np.abs(coef), initial=0.0))
-        if not np.any(getattr(self, "lam1", 0.0)) and coef.any():
+        if not self._sparse() and coef.any():
             support = np.ones(coef.size, dtype=bool)
         limits = bounds_of(self)
         if limits is not None:  # what is at a bound does not move
             support &= (coef > limits[0]) & (coef < limits[1])
         found = int(np.count_nonzero(support)) if F is None else freedom(F, self._zero(k), support)
         return int(min(found + bool(self._fitted()._intercept), self._spoken()))
+
+    def _sparse(self) -> bool:
+        """Whether r1 has a weight, given or chosen."""
+        return bool(np.any(getattr(self, "lam1_", getattr(self, "lam1", 0.0))))
 
     def _spoken(self) -> float:
         n_rows = getattr(self._fitted(), "n_rows_", None)
@@ -170,5 +174,4 @@ class InPieces:
             places = getattr(self, "knots_", None)
             places = np.arange(self._coef(k).size) if places is None else places
             return fitting.curve_basis(places, self._fitted().F_.matrix(), order, np.flatnonzero(~self._zero(k)))
-        sparse = bool(np.any(getattr(self, "lam1", 0.0)))
-        return fitting.piece_basis(self._labels(k), self._coef(k), self._fitted().F_, sparse)
+        return fitting.piece_basis(self._labels(k), self._coef(k), self._fitted().F_, self._sparse())

@@ -11,7 +11,7 @@ from sklearn.metrics import check_scoring
 from .. import pages, plots
 from ..degrees import degrees_of_freedom
 from ..errors import InputError
-from ..estimators.fitting import EPS, chosen, walk
+from ..estimators.fitting import EPS, chosen, derive, walk
 from ..operators import GraphDifference, GridDifference
 from ..parameters import numbers
 from ..plots.form import mark_of, names_of, places_of, shape_of
@@ -84,7 +84,7 @@ class Path:
         model.objective_, model.n_iter_ = float(self.objective[i, j]), int(self.passes[i, j])
         for name in {"flat_", "mean_loss_", "n_rows_"} & vars(model).keys():
             setattr(model, name, None)  # of another fit
-        model._derive()
+        derive(model)
         return model
 
     def scores(self, X: Any, y: Any, scoring: Any = None) -> np.ndarray:

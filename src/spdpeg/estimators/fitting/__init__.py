@@ -1,6 +1,6 @@
 """From rows and a model to solutions: one fit, a fit that goes on with a stream, and fits at many weights."""
 
-from .flow import Data, Plan, Solution, Start, Terms, fit, keep, penalties, plan, rows
+from .flow import Data, Plan, Solution, Start, Terms, derive, fit, keep, penalties, plan, rows
 from .folds import FoldMoments
 from .grids import EPS, chosen
 from .intact import intact
@@ -22,6 +22,7 @@ __all__ = [
     "Terms",
     "chosen",
     "curve_basis",
+    "derive",
     "fit",
     "intact",
     "keep",

@@ -164,6 +164,11 @@ def penalties(model: Model, n_features: int) -> tuple[Penalty | None, Penalty | 
     return model._penalties(n_features)
 
 
+def derive(model: Model) -> None:
+    """Set what follows from the coefficients that the model has now."""
+    model._derive()
+
+
 def plan(model: Model, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Plan:
     """What `model.fit(X, y, sample_weight)` solves.
 

@@ -1,0 +1,88 @@
+"""Every model has a form that chooses its weights: by folds, by criteria, with warnings where grids end."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import is_classifier
+
+from spdpeg import ChoiceWarning, datasets, estimators
+from spdpeg.errors import InputError, UnsupportedError
+from spdpeg.paths import lam_max, path
+
+X, CODES, _ = datasets.piecewise_constant(90, 8, seed=1)
+_, NUMBERS, _ = datasets.piecewise_constant(90, 8, seed=1, task="regression")
+WITHOUT = {"FusedSVC", "CompositeClassifier", "CompositeRegressor"}
+"""Whose loss has corners, or whose penalties are the user's own."""
+NAMES = [name for name in estimators.__all__ if not name.endswith("CV") and name not in WITHOUT]
+
+
+def choosing(name: str, **arguments: Any) -> Any:
+    known: dict[str, Any] = {"shape": (2, 4), "structure": "chain", "groups": 2}
+    cls = getattr(estimators, f"{name}CV")
+    names = cls().get_params()
+    grids = {"n_lam1": 2, "n_lam2": 3, "cv": 2, "r1": "l1"}
+    return cls(**{key: value for key, value in {**known, **grids, **arguments}.items() if key in names})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_model_chooses(name: str) -> None:
+    model = choosing(name)
+    y = CODES if is_classifier(model) else NUMBERS
+    model.fit(X, y)
+    assert model.lam2_ in model.lam2_grid_
+    assert model.scores_.shape == (model.lam1_grid_.size, 3, 2)
+    plain = getattr(estimators, name)
+    given = {**model.get_params(deep=False), "lam1": model.lam1_, "lam2": model.lam2_}
+    same = plain(**{key: value for key, value in given.items() if key in plain().get_params()})
+    np.testing.assert_allclose(model.coef_, same.fit(X, y).coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("criterion", ["aic", "bic"])
+@pytest.mark.parametrize("name", ["FusedLasso", "TotalVariationClassifier"])
+def test_information_criteria_along_a_path(name: str, criterion: str) -> None:
+    model = choosing(name, criterion=criterion, tol=1e-9)
+    y = CODES if is_classifier(model) else NUMBERS
+    model.fit(X, y)
+    assert model.scores_.shape == (2, 3, 1)
+    assert model.mean_scores_.max() == pytest.approx(-getattr(model, f"{criterion}_"), rel=1e-6)
+
+
+def test_criteria_where_there_are_none() -> None:
+    with pytest.raises(UnsupportedError, match="GroupLasso has no degrees of freedom"):
+        choosing("GroupLasso", criterion="bic").fit(X, NUMBERS)
+    with pytest.raises(InputError, match="criterion of FusedLassoCV is 'cp'"):
+        choosing("FusedLasso", criterion="cp").fit(X, NUMBERS)
+
+
+def test_a_curve_is_held_out_evenly() -> None:
+    """Whole stretches held out would have to be extrapolated."""
+    rng = np.random.default_rng(0)
+    t = rng.permutation(60).astype(float)
+    truth = np.abs(t - 25.0)
+    y = truth + rng.standard_normal(60)
+    model = estimators.TrendFilterCV(n_lam2=8, eps=1e-4).fit(t[:, None], y)
+    assert float(np.abs(model.predict(t[:, None]) - truth).mean()) < 0.6
+    assert model.scores_.shape == (1, 8, 5)
+
+
+def test_the_end_of_a_grid_is_told() -> None:
+    with pytest.warns(ChoiceWarning, match=r"The best lam1 of FusedLassoCV, .* is the smallest .*lower eps") as caught:
+        estimators.FusedLassoCV(n_lam1=4, lam2=[1e-4], eps=0.5, cv=3).fit(X, NUMBERS)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ChoiceWarning)
+        estimators.FusedLassoCV(lam1=[0.1, 0.01], lam2=[0.1], cv=3).fit(X, NUMBERS)
+
+
+def test_coefficients_that_are_all_zero_are_told() -> None:
+    lam1, lam2 = lam_max(estimators.FusedLasso(), X, NUMBERS, ratio=0.5)
+    with pytest.warns(ChoiceWarning, match=rf"All coefficients of FusedLasso are 0: .* from {lam1:.3g} on") as caught:
+        estimators.FusedLasso(2 * lam1, 2 * lam2).fit(X, NUMBERS)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ChoiceWarning)
+        estimators.FusedLasso(0.5 * lam1, 0.5 * lam2).fit(X, NUMBERS)
+        estimators.FusedLasso().fit(X, np.ones(90))  # nothing to be found
+        path(estimators.FusedLasso(), X, NUMBERS, n_lam1=2, n_lam2=2)
