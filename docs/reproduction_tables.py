@@ -46,12 +46,20 @@ def _rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def _run(settings: dict[str, Any], table: values.Table) -> str:
     study, machine = settings["study"], settings["machine"]
     load = machine["load at the end"][0]
+    tuned = settings["chosen by cross-validation, in powers of 4 (rho) and 3"]
+    choices = [choice for cell in tuned.values() for rounds in cell.values() for choice in rounds]
+    interior = sum(choice["interior"] for choice in choices)
+    at_end = {
+        name for cell in tuned.values() for name, rounds in cell.items() if not all(c["interior"] for c in rounds)
+    }
     sets = ", ".join(dict.fromkeys(data for _, data in table.cells))
     return (
         f"Sets: {sets}. {study['rounds']} folds with {study['seeds']} seeds, {study['passes']:g} passes, at most "
         f"{study['most seconds of a curve']:g} seconds a curve; spdpeg {settings['versions']['spdpeg']}, "
         f"{machine['processor']}, finished {settings['finished'][:10]} at a load of {load:.1f} "
-        f"on {machine['cores']} cores: where the load exceeds the cores, trust passes and not seconds."
+        f"on {machine['cores']} cores: where the load exceeds the cores, trust passes and not seconds. "
+        f"{interior} of {len(choices)} choices of parameters are interior; the walks of {', '.join(sorted(at_end))} "
+        "for the others ended after eight moves."
     )
 
 
