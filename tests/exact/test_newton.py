@@ -1,0 +1,33 @@
+"""What docs/theory.md proves of Newton's steps: a dual point by construction, and a gap of fourth order."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spdpeg
+from spdpeg import operators, penalties
+from support import catalogue
+
+TERMS: dict[str, dict[str, Any]] = {
+    "chain": {"r1": penalties.L1(5e-3), "r2": penalties.L1(5e-3), "F": operators.FirstDifference()},
+    "ridge and graph": {"r1": penalties.L2Squared(0.05), "r2": penalties.L1(5e-3)},
+    "trend": {"r1": None, "r2": penalties.L1(2e-2), "F": operators.Difference(2)},
+}
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("name", TERMS)
+def test_the_gap_after_a_step_is_of_fourth_order(name: str, intercept: bool) -> None:
+    terms = TERMS[name]
+    problem = catalogue.instance("Logistic", operator="GraphDifference").problem(**terms, intercept=intercept)
+    solved = spdpeg.solve(problem, "prox-newton", tol=1e-12)
+    direction = np.random.default_rng(0).standard_normal(solved.x.size)
+    direction /= np.linalg.norm(direction)
+    gaps = []
+    for length in (0.8, 0.4, 0.2):
+        step = spdpeg.solve(problem, "prox-newton", max_iterations=1, x0=solved.x + length * direction)
+        gaps.append(problem.certificate(step.x, step.dual, step.slopes).gap)
+    assert gaps[1] <= gaps[0] / 8.0 + 1e-13
+    assert gaps[2] <= gaps[1] / 8.0 + 1e-13
+    assert gaps[2] >= -1e-15
