@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import spdpeg
@@ -42,6 +43,17 @@ def test_fit_with_text_cross_validation_and_a_report(homes, tmp_path, capsys):
     assert "city=Rome" in (tmp_path / "fit.html").read_text()
     score = told(capsys, "predict", tmp_path / "m", homes, "--drop", "id", "-o", tmp_path / "p")["score"]
     assert score > 0.95
+
+
+def test_a_family(tmp_path, capsys):
+    counts = np.random.default_rng(0).poisson(np.where(np.arange(60) < 30, 2.0, 8.0))
+    rows = np.c_[np.arange(60), counts]
+    np.savetxt(tmp_path / "counts.csv", rows, delimiter=",", fmt="%d", header="week,calls", comments="")
+    options = ["--model", "trend-filter", "--order", 1, "--family", "poisson", "--lam2", 0.3]
+    told(capsys, "fit", tmp_path / "counts.csv", *options, "-o", tmp_path / "m")
+    model = load_model(tmp_path / "m")
+    assert model.family == "poisson"
+    assert model.predict(pd.DataFrame({"week": [5.0, 50.0]})) == pytest.approx([2.0, 8.0], rel=0.3)
 
 
 def test_what_cannot_be_chosen_is_refused(homes, capsys):

@@ -106,6 +106,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "read": _matrix,
         "help": "generalized-lasso: a file with the matrix F (.npz or .mat)",
     },
+    "--family": {
+        "dest": "family",
+        "choices": ("gaussian", "poisson", "gamma", "huber", "quantile"),
+        "help": "models that predict numbers: what these are (default: gaussian)",
+    },
     "--order": {"dest": "order", "type": int, "help": "trend-filter: of the differences"},
     "--multi-class": {
         "dest": "multi_class",
