@@ -183,9 +183,8 @@ class ClusterSums:
     def _each(self, task: Callable[..., Any], request: tuple[Any, ...], *tokens: Remote) -> list[Any]:
         """Futures of a task on each partition and what stays with its rows."""
         items = [token.futures for token in tokens]
-        count = len(self._residents)
-        common = [self._rounds.common(tasks.only, request)] * count
-        return self._rounds.each(tasks.run, [task] * count, self._residents, common, *items)
+        common = self._rounds.common(tasks.only, request)
+        return self._rounds.each(tasks.run, self._residents, *items, task=task, request=common)
 
     def _mean(self, task: Callable[..., Any], request: tuple[Any, ...], *tokens: Remote) -> Any:
         """The one sum that a task makes."""

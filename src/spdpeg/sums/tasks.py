@@ -62,7 +62,7 @@ def readable(block: Block) -> Block:
     return Block(rows, frozen(block.labels), frozen(block.weights))
 
 
-def run(task: Callable[..., Any], resident: Resident, request: tuple[Any, ...], *kept: Kept) -> Any:
+def run(resident: Resident, *kept: Kept, task: Callable[..., Any], request: tuple[Any, ...]) -> Any:
     """A task below, on rows and on what stays with them, with one thread for linear algebra."""
     with one_blas_thread:
         return task(resident, *map(_own, request), *(_own(one.value) for one in kept))
