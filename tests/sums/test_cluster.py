@@ -244,6 +244,10 @@ def test_partitions_are_a_stream_for_spdpeg(client: Any, rows: Any) -> None:
     for chunk in chunks:
         known.partial_fit(*chunk, classes=[False, True])
     assert np.array_equal(learner.coef_, known.coef_)
+    # One pass through `fit`, too; what is seen once proves nothing.
+    once = FusedLogisticRegression(solver="spdpeg", max_passes=1, random_state=0).fit(dX, dy)
+    assert once.certificate_ is None
+    assert once.score(dX, dy) > 0.8
 
 
 def test_what_needs_single_rows_is_refused(client: Any, rows: Any) -> None:

@@ -135,7 +135,7 @@ def solve(
     seed = checked_seed(seed)
     jobs = checked_jobs(n_jobs)
     if _streams(problem, solver):
-        problem = problem.streamed()
+        problem, tol = problem.streamed(), None  # a bound would be one for the rows of the first block alone
     name, plan = _planned(problem, solver, parameters, tol if state is None else state.loop.planned_for)
     rule = plan[0].method
     check_memory(max_memory, problem, rule, jobs)
