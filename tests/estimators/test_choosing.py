@@ -86,3 +86,35 @@ def test_coefficients_that_are_all_zero_are_told() -> None:
         estimators.FusedLasso(0.5 * lam1, 0.5 * lam2).fit(X, NUMBERS)
         estimators.FusedLasso().fit(X, np.ones(90))  # nothing to be found
         path(estimators.FusedLasso(), X, NUMBERS, n_lam1=2, n_lam2=2)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.endswith("Classifier")])
+def test_auto_is_a_part_of_the_largest_weights(name: str) -> None:
+    cls = getattr(estimators, name)
+    known: dict[str, Any] = {
+        "shape": (2, 4),
+        "structure": "chain",
+        "groups": 2,
+        "r1": "l1",
+        "lam1": "auto",
+        "lam2": "auto",
+    }
+    model = cls(**{key: value for key, value in known.items() if key in cls().get_params()})
+    y = CODES if is_classifier(model) else NUMBERS
+    model.fit(X, y)
+    given = {key: getattr(model, f"{key}_") for key in ("lam1", "lam2") if hasattr(model, f"{key}_")}
+    assert all(weight > 0.0 for weight in given.values())
+    same = cls(**{**model.get_params(deep=False), **given}).fit(X, y)
+    np.testing.assert_allclose(model.coef_, same.coef_, atol=1e-8)
+    scaled = cls(**model.get_params(deep=False)).fit(X, y) if is_classifier(model) else model.fit(X, 10.0 * y)
+    assert scaled.lam2_ == pytest.approx((1.0 if is_classifier(model) else 10.0) * given["lam2"])
+
+
+def test_auto_needs_all_rows_and_is_the_only_word() -> None:
+    with pytest.raises(InputError, match="lam1 of FusedLasso is 'auto', which needs all rows"):
+        estimators.FusedLasso(lam1="auto").partial_fit(X, NUMBERS)
+    with pytest.raises(InputError, match=r"lam1 of FusedLasso is 'large'\. Choose one of auto"):
+        estimators.FusedLasso(lam1="large").fit(X, NUMBERS)
+    model = estimators.FusedLasso("auto", 0.1).fit(X, NUMBERS)
+    assert model.set_params(lam1=0.1).fit(X, NUMBERS).lam1 == 0.1
+    assert not hasattr(model, "lam1_")

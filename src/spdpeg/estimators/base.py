@@ -16,7 +16,7 @@ from ..errors import ChoiceWarning, InputError, UnsupportedError
 from ..lazy import refuse_dask
 from ..losses import Loss
 from ..operators import Identity
-from ..parameters import as_number, numbers, shown, truth
+from ..parameters import as_number, numbers, one_of, shown, truth
 from ..penalties import L1, Box, L2Squared, Penalty, Zero, constrain
 from ..sparse import sound
 from ..sums import threads
@@ -24,6 +24,13 @@ from . import fitting, sources
 from .documentation import complete
 
 _FLOATS = (np.float64, np.float32)
+
+
+_MOST_PROGRAMMED = 500
+"""Coefficients up to which the weights that make all of them 0 are found for any F."""
+
+_AUTO_FRACTION = 0.01
+"""Of the largest weight worth trying: what "auto" takes. benchmarks/defaults.py has the measurements."""
 
 
 def takes_chunks(estimator: Any) -> bool:
@@ -34,6 +41,12 @@ def takes_chunks(estimator: Any) -> bool:
 def weight(owner: object, name: str) -> Any:
     """The parameter `name` of `owner`, refused unless it holds finite numbers of at least 0."""
     value = getattr(owner, name)
+    if isinstance(value, str) and value == "auto":
+        if not hasattr(owner, f"{name}_"):
+            raise InputError(
+                f"{name} of {type(owner).__name__} is 'auto', which needs all rows. Call fit, or give a number."
+            )
+        value = getattr(owner, f"{name}_")
     found = numbers(f"{name} of {type(owner).__name__}", value)
     if found.ndim > 1 or not np.all(np.isfinite(found)) or np.any(found < 0.0):
         raise InputError(
@@ -191,6 +204,8 @@ class Estimator(BaseEstimator):
         """Warn if the penalties have left nothing, with the weights at which that begins."""
         if np.any(self.coef_) or not isinstance(getattr(self, "lam1", None), float | int):
             return
+        if self.F_ is not None and not self.F_.chain and self.coef_.size > _MOST_PROGRAMMED:
+            return  # the weight in question would take a large linear program
         with suppress(UnsupportedError):
             lam1, lam2 = float(self.lam1), as_number(self.lam2)
             if not lam1 > 0.0:
@@ -206,7 +221,18 @@ class Estimator(BaseEstimator):
                 )
 
     def _choose(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
-        """Choose weights from the data, if a model does so."""
+        """Choose weights from the data: those that are "auto" are a part of the largest worth trying."""
+        for name in ("lam1_", "lam2_"):
+            if hasattr(self, name):
+                delattr(self, name)  # of another fit
+        names = [name for name in ("lam1", "lam2") if isinstance(getattr(self, name, None), str)]
+        if not names:
+            return
+        for name in names:
+            one_of(f"{name} of {type(self).__name__}", getattr(self, name), ("auto",))
+        tops = fitting.suggested(self, (X, y, sample_weight, offset), dict.fromkeys(names, 1), 0.5)
+        for name in names:
+            setattr(self, f"{name}_", _AUTO_FRACTION * float(tops[name][0]))
 
     # What a model contributes to the fit. fitting.flow.Model lists these methods in the order of their calls.
 

@@ -21,9 +21,9 @@ class Fused(InPieces):
 
     Parameters
     ----------
-    lam1 : float or array of shape (n_features,), default=0.01
+    lam1 : float or array of shape (n_features,), or "auto", default=0.01
         The larger, the more coefficients are 0.
-    lam2 : float or array of shape (n_features - 1,), default=0.01
+    lam2 : float or array of shape (n_features - 1,), or "auto", default=0.01
         The larger, the more neighbouring coefficients are equal.
     """
 

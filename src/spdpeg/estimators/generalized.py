@@ -21,9 +21,9 @@ class Generalized(InPieces):
     ----------
     F : Operator, sparse matrix or array with n_features columns, default=None
         What should be sparse is F x. None is the identity.
-    lam1 : float or array of shape (n_features,), default=0.01
+    lam1 : float or array of shape (n_features,), or "auto", default=0.01
         Weight of |x|_1; 0 for the generalized lasso in the narrow sense.
-    lam2 : float or array with an entry for each row of F, default=0.01
+    lam2 : float or array with an entry for each row of F, or "auto", default=0.01
         Weight of |F x|_1.
     """
 

@@ -31,9 +31,9 @@ class GraphGuided(InPieces):
         numbers of the columns; an operator: F itself. `partial_fit` learns the graph from the first chunk.
     r1 : {"ridge", "l1"}, default="ridge"
         "ridge" is half the sum of squares; "l1" makes the coefficients sparse.
-    lam1 : float or array of shape (n_features,), default=0.01
+    lam1 : float or array of shape (n_features,), or "auto", default=0.01
         Weight of r1.
-    lam2 : float or array with an entry for each edge, default=0.01
+    lam2 : float or array with an entry for each edge, or "auto", default=0.01
         The larger, the more coefficients of joined features are equal.
     """
 

@@ -72,7 +72,7 @@ class Grouped(InGroups):
         Which features belong together: a block size, one label per feature (a negative one means no group), or the
         features of each group. Features in no group are free of this penalty. None makes each feature a group of its
         own.
-    lam2 : float, default=0.01
+    lam2 : float, or "auto", default=0.01
         The larger, the more groups are 0.
     group_weights : array with an entry for each group, default=None
         Factors of lam2; None is the square root of the size of a group, so that large groups have no advantage.
@@ -101,9 +101,9 @@ class SparseGrouped(InGroups):
         Which features belong together: a block size, one label per feature (a negative one means no group), or the
         features of each group. Features in no group are free of this penalty. None makes each feature a group of its
         own.
-    lam1 : float or array of shape (n_features,), default=0.01
+    lam1 : float or array of shape (n_features,), or "auto", default=0.01
         The larger, the more coefficients are 0, within groups too.
-    lam2 : float, default=0.01
+    lam2 : float, or "auto", default=0.01
         The larger, the more groups are 0.
     group_weights : array with an entry for each group, default=None
         Factors of lam2; None is the square root of the size of a group, so that large groups have no advantage.

@@ -24,9 +24,9 @@ class TotalVariation(InPieces):
     ----------
     shape : tuple of int, default=None
         Of the image or volume that a row of X holds in C order, such as (8, 8) or (40, 48, 40). None is a line.
-    lam1 : float or array of shape (n_features,), default=0.01
+    lam1 : float or array of shape (n_features,), or "auto", default=0.01
         The larger, the more coefficients are 0.
-    lam2 : float, default=0.01
+    lam2 : float, or "auto", default=0.01
         The larger, the more neighbouring coefficients, along any axis, are equal.
     mask : array of bool, default=None
         Of an image or volume in which only some places have a feature, such as a brain: the columns of X are the places
@@ -156,9 +156,9 @@ class LowRank:
     shape : tuple of two ints, default=None
         Rows and columns of the matrix that a row of X holds in C order. None is a single column, whose nuclear norm is
         its length.
-    lam1 : float or array of shape (n_features,), default=0
+    lam1 : float or array of shape (n_features,), or "auto", default=0
         The larger, the more coefficients are 0.
-    lam2 : float, default=0.01
+    lam2 : float, or "auto", default=0.01
         The larger, the lower the rank of the coefficients.
     """
 

@@ -33,7 +33,7 @@ class TrendFilter(InPieces, Regressor):
     ----------
     order : int, default=2
         1 for piecewise constant, 2 for piecewise linear, 3 for piecewise quadratic curves.
-    lam2 : float or array with an entry for each row of D, default=0.01
+    lam2 : float or array with an entry for each row of D, or "auto", default=0.01
         The larger, the fewer pieces.
 
     Attributes

@@ -4,7 +4,7 @@ from .flow import Data, Plan, Solution, Start, Terms, derive, fit, keep, penalti
 from .folds import FoldMoments
 from .grids import EPS, chosen
 from .intact import intact
-from .largest import lam_max
+from .largest import lam_max, suggested
 from .refit import Basis, curve_basis, piece_basis
 from .settings import Settings
 from .stream import learn
@@ -32,5 +32,6 @@ __all__ = [
     "piece_basis",
     "plan",
     "rows",
+    "suggested",
     "walk",
 ]
