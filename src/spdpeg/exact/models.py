@@ -52,6 +52,7 @@ class ConicModels:
         self._form = form
 
     def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
+        """The minimum of 1/2 z^T H z - b^T z plus the penalties; x is a guess."""
         model = quick = Model(H, b, self._form)
         if x.size > _FEW and np.count_nonzero(H) <= _MOST_FILLED * x.size:
             quick = replace(model, H=sp.csr_array(H))
@@ -76,6 +77,7 @@ class SplitModels:
         self._split, self._own = split, own
 
     def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
+        """The minimum of 1/2 z^T H z - b^T z plus the penalties; x is a guess."""
         found = augmented.minimize(H, b, self._split, x)
         point = found.x
         if self._own is not None:

@@ -13,6 +13,7 @@ from ..penalties import Zero as NoPenalty
 
 
 def checked_loss(loss: Any, X: Any) -> Loss:
+    """A loss of this package or a whole one of the user's; none is needed where there are no data."""
     if loss is None and X is None:
         return Zero()
     if isinstance(loss, Loss):
@@ -25,6 +26,7 @@ def checked_loss(loss: Any, X: Any) -> Loss:
 
 
 def checked_penalty(name: str, penalty: Any) -> Penalty:
+    """A penalty of this package or a whole one of the user's; none is that of value 0."""
     if penalty is None:
         return NoPenalty()
     if not isinstance(penalty, Penalty):

@@ -28,6 +28,7 @@ def as_labels(y: Any, name: str) -> np.ndarray:
 
 
 def as_numbers(labels: np.ndarray, name: str) -> np.ndarray:
+    """Labels as finite float64 numbers."""
     try:
         found = labels.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
@@ -66,6 +67,7 @@ def as_signs(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
 
 
 def classes_of_stream(labels: np.ndarray, given: tuple[Any, Any] | None) -> np.ndarray:
+    """The two classes of a stream: those given, or those that its first chunk shows."""
     if given is not None:
         classes = as_labels(given, "classes")
         if classes.shape != (2,) or classes[0] == classes[1]:

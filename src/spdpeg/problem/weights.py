@@ -12,6 +12,7 @@ from ..parameters import numbers
 
 
 def checked_weights(weights: Any, n_samples: int) -> np.ndarray:
+    """One finite number of at least 0 for each row."""
     array = numbers("sample_weight", weights)
     if array.shape != (n_samples,):
         raise InputError(f"sample_weight has shape {array.shape}. It must be a vector of {n_samples} entries.")

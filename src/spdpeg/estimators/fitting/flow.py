@@ -288,7 +288,8 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution]) -> None:
 def _total_weight(data: Data) -> float:
     if isinstance(data.X, Partitions):
         return data.X.total_weight
-    return float(len(data.targets[0]) if data.weights is None else data.weights.sum())
+    with np.errstate(over="ignore"):  # weights may be in any unit
+        return float(len(data.targets[0]) if data.weights is None else data.weights.sum())
 
 
 def store(
