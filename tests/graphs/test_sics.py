@@ -240,7 +240,7 @@ def test_wrong_arguments_are_named(arguments, named):
 @pytest.mark.parametrize("name", ["splice", "svmguide3", "mushrooms", "a9a", "w8a"])
 def test_gap_on_the_sets_of_the_paper_at_the_weight_of_the_authors(name):
     X = datasets.load(name).X.toarray()
-    found = graphs.sics(X, 0.005)
+    found = graphs.sics(X, 0.005, tol=1e-6)
     assert found.gap <= 1e-6 * X.shape[1]
     kept = np.flatnonzero(X.std(axis=0) > 0)
     T = found.precision.toarray()[np.ix_(kept, kept)]
@@ -266,7 +266,41 @@ def test_nearly_the_published_graph_of_splice():
 @pytest.mark.parametrize("name", ["hitech", "k1b", "classic"])
 def test_gap_on_wide_sets(name):
     X = datasets.load(name).X
-    found = graphs.sics(X, max_nodes=100)
+    found = graphs.sics(X, max_nodes=100, tol=1e-6)
     assert found.sizes.max() <= 100
     assert len(found.edges) > 50
     assert np.all(found.gaps <= 1e-6 * found.sizes)
+
+
+def test_a_covariance_takes_the_place_of_rows():
+    X = correlated()
+    S = np.cov(X.T, bias=True)
+    by_rows, given = graphs.sics(X, 0.05), graphs.sics(covariance=S, weight=0.05)
+    np.testing.assert_allclose(given.precision.toarray(), by_rows.precision.toarray(), rtol=1e-7, atol=1e-9)
+    for standardize in (False, True):
+        by_rows = graphs.sics(X, standardize=standardize)
+        given = graphs.sics(covariance=sp.csr_array(S), standardize=standardize)
+        np.testing.assert_array_equal(by_rows.edges, given.edges)
+    for arguments, words in [
+        ({}, "either"),
+        ({"X": X, "covariance": S}, "either"),
+        ({"covariance": S[:3]}, "square"),
+        ({"covariance": S + np.triu(S, 1)}, "symmetric"),
+        ({"covariance": -S}, "negative"),
+    ]:
+        with pytest.raises(InputError, match=words):
+            graphs.sics(**arguments)
+
+
+def test_the_precision_has_seven_digits_by_default():
+    """The conditions of optimality: W = T^-1 is S plus the weight times the sign where T is not 0."""
+    X = correlated()
+    S = np.cov(X.T, bias=True)
+    found = graphs.sics(X, 0.05)
+    T = found.precision.toarray()
+    W = np.linalg.inv(T)
+    off = ~np.eye(len(S), dtype=bool)
+    used = (T != 0.0) & off
+    np.testing.assert_allclose(np.diag(W), np.diag(S), rtol=1e-8)
+    np.testing.assert_allclose(W[used], (S + 0.05 * np.sign(T))[used], atol=1e-8)
+    assert np.all(np.abs(W - S)[off] <= 0.05 + 1e-8)

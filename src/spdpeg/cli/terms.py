@@ -51,7 +51,7 @@ def operator(text: str) -> Callable[[Any], Operator]:
             case "knn":
                 return graphs.knn
             case "sics":
-                return lambda X: graphs.sics(X).operator()
+                return lambda X: graphs.sics(X, tol=1e-6).operator()
             case "identity":
                 made: Operator = operators.Identity()
             case "chain":

@@ -77,7 +77,7 @@ def _published(data: DataSet, data_dir: str | os.PathLike[str] | None) -> Graph 
 def _selected(data: DataSet, form: str) -> Graph:
     as_authors = data.name in CATALOGUE and not CATALOGUE[data.name].is_text
     weight, threshold = (_AUTHORS_WEIGHT, _AUTHORS_THRESHOLD) if as_authors else (None, 0.0)
-    found = sics(data.X, weight, cache_dir=storage.user_cache() / "graphs")
+    found = sics(data.X, weight, tol=1e-6, cache_dir=storage.user_cache() / "graphs")
     F = found.operator(form, threshold)
     chosen = "as the authors did" if as_authors else "chosen from the data"
     return Graph(

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..parameters import vector
+from ..parameters import numbers, vector
 from ..sparse import sound
 
 _BLOCK_ENTRIES = 2**20
@@ -95,6 +95,33 @@ class Covariance:
                 count = parts[0].sizes.size
             start = stop
         return Pairs.joined(parts).cut(most)
+
+
+class GivenCovariance(Covariance):
+    """A covariance that is known already; correlations if `standardize`."""
+
+    def __init__(self, S: Any, standardize: bool = False) -> None:
+        self._S = numbers("covariance", S.toarray() if sp.issparse(S) else S)
+        if self._S.ndim != 2 or self._S.shape[0] != self._S.shape[1] or self._S.size == 0:
+            raise InputError(f"covariance has shape {self._S.shape}. Give a square matrix.")
+        sizes = np.abs(self._S)
+        if not np.all(np.isfinite(self._S)) or np.any(np.abs(self._S - self._S.T) > 1e-10 * sizes.max()):
+            raise InputError("covariance is not symmetric or holds NaN or infinite entries. Repair it.")
+        if np.any(np.diag(self._S) < 0.0):
+            raise InputError("covariance has a negative variance on its diagonal. Repair it.")
+        self._S = (self._S + self._S.T) / 2.0
+        self.X, self.shares = self._S, np.zeros(0)
+        self._standardize = standardize
+        self.n_columns = len(self._S)
+
+    @cached_property
+    def _deviations(self) -> np.ndarray:
+        return np.sqrt(np.diag(self._S))
+
+    def block(self, rows: Any, columns: Any) -> np.ndarray:
+        """S at these rows and columns, given as slices or arrays of numbers, as a dense array."""
+        found = self._S[rows][:, columns] * np.multiply.outer(self._factors[rows], self._factors[columns])
+        return np.asarray(found)
 
 
 class Pairs(NamedTuple):

@@ -14,6 +14,8 @@ from .sics import sics
 
 _NAMES = ("chain", "knn", "sics")
 _NEIGHBOURS = 5
+_GRAPH = 1e-6
+"""Gap of the precision whose zeros make a graph: more digits would change no edge."""
 
 
 def resolve(structure: Any, X: Any, weights: np.ndarray | None, names: Any = None) -> Operator:
@@ -67,7 +69,7 @@ def _named(structure: str, X: Any, weights: np.ndarray | None) -> Operator:
     if structure == "knn":
         rows = X if weights is None else sp.diags_array(np.sqrt(weights)) @ X
         return knn(rows, min(_NEIGHBOURS, X.shape[1] - 1))
-    return sics(X if weights is None else _weighted(X, weights), standardize=True).operator()
+    return sics(X if weights is None else _weighted(X, weights), standardize=True, tol=_GRAPH).operator()
 
 
 def _weighted(X: Any, weights: np.ndarray) -> np.ndarray:
