@@ -8,6 +8,8 @@ from .cases import Case
 
 Long = np.longdouble
 
+_ROUNDING = 64 * np.finfo(float).eps
+
 
 class Value(NamedTuple):
     """Objective without its sets, by how much the sets are violated, and the rounding of the first."""
@@ -28,7 +30,7 @@ def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
     image = case.matrix.astype(Long) @ point if case.r2 is not None else np.zeros(0, dtype=Long)
     parts = np.abs(case.matrix) @ np.abs(x) if case.r2 is not None else np.zeros(0)
     violation = 0.0
-    rough = 0.0
+    rough = squares = 0.0
     for penalty, v, terms in ((case.r1, point, np.abs(x)), (case.domain, point, None), (case.r2, image, parts)):
         cost, outside = penalty_value(penalty, v)
         total += cost
@@ -38,7 +40,9 @@ def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
         slopes = np.abs(_slopes(case.loss, margins, case.labels))
         sizes = np.abs(case.X) @ np.abs(x) + abs(intercept) + (0.0 if _binary(case.loss) else np.abs(case.labels))
         rough += float(weights @ (slopes * sizes))
-    return Value(float(total), violation, 64 * np.finfo(float).eps * rough)
+        # Where all margins are met, squares of what rounding leaves of them remain.
+        squares = float(weights @ np.square(_ROUNDING * sizes))
+    return Value(float(total), violation, _ROUNDING * rough + squares)
 
 
 def _corner_terms(penalty: Any, terms: np.ndarray) -> float:

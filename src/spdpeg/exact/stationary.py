@@ -41,7 +41,8 @@ def corrected(model: "Model", w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray,
     room = _room(form, y)
     K = form.K.toarray()
     bend = K.T @ (room[:, None] ** 2 * K)
-    balance = float(np.trace(H)) / max(float(np.trace(bend)), 1e-300) if np.any(H) else 1.0
+    stiff, loose = float(np.trace(H)), float(np.trace(bend))
+    balance = stiff / loose if stiff > 0.0 and loose > _LEAST * stiff else 1.0
     freedom = balance * room**2
     G = H + balance * bend
     scale = np.sqrt(np.diagonal(G))
