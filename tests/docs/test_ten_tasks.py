@@ -123,7 +123,7 @@ def command_line():
     rows = [f"{'ab'[k % 2]},{X[k, 0]:.6g},{X[k, 1]:.6g},{ill[k]}" for k in range(300)]
     with open("train.csv", "w", encoding="utf-8") as file:
         file.write("\n".join(["site,first,second,ill", *rows]))
-    fit = ["fit", "train.csv", "--model", "fused-logistic", "--categorical", "site", "--cv", "2"]
+    fit = ["fit", "train.csv", "--model", "fused-logistic", "--categorical", "site", "--cv", "2", "--lam2", "0"]
     assert cli.main([*fit, "-o", "ill.model", "--report", "ill.html"]) == 0
     assert cli.main(["predict", "ill.model", "train.csv", "-o", "said.txt", "--json"]) == 0
     with open("said.txt", encoding="utf-8") as file:
