@@ -61,7 +61,7 @@ class ChosenWeight:
     Attributes
     ----------
     lam1_, lam2_ : float
-        The weights chosen; the model is fitted with them to all rows. lam1_ is 0 for a model without lam1.
+        The weights chosen; the model is fitted with them to all rows. `lam1_` is 0 for a model without lam1.
     lam1_grid_, lam2_grid_ : arrays of shape (k1,) and (k2,)
         Those tried, largest first.
     scores_ : array of shape (k1, k2, n_folds)
