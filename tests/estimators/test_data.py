@@ -107,3 +107,18 @@ def test_unusable_data(rows: Any, y: Any, message: str) -> None:
 def test_one_class_after_weights() -> None:
     with pytest.raises(InputError, match="rows of weight 0 do not count"):
         estimators.FusedLogisticRegression().fit(X, Y > 0, sample_weight=(Y > 0).astype(float))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_single_precision_stays(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 5)).astype(np.float32)
+    y = X[:, 0] + X[:, 1]
+    regressor = estimators.FusedLasso(random_state=0).fit(kind(X), y)
+    classifier = estimators.FusedLogisticRegression(random_state=0).fit(kind(X), y > 0.0)
+    assert regressor.coef_.dtype == regressor.predict(kind(X)).dtype == np.float32
+    assert classifier.coef_.dtype == classifier.decision_function(kind(X)).dtype == np.float32
+    double = estimators.FusedLasso(random_state=0).fit(kind(X.astype(float)), y)
+    assert double.coef_.dtype == np.float64
+    np.testing.assert_allclose(regressor.coef_, double.coef_, rtol=1e-5, atol=1e-6)
+    assert regressor.n_pieces_ == double.n_pieces_

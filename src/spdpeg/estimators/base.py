@@ -127,6 +127,8 @@ class Estimator(BaseEstimator):
     F_ : Operator or None
         The operator inside r2.
     n_features_in_ : int
+        If `fit` was given float32 numbers, coefficients and predictions of such rows are float32 too; all is computed
+        in float64.
     feature_names_in_ : array
         Only if all columns of X have names.
     """

@@ -283,6 +283,11 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution]) -> None:
     n_iter = max(math.ceil(solution.result.passes) for solution in solutions)
     store(model, plan.terms, solutions, n_iter, [], _total_weight(plan.data))
     refit(model, plan)
+    if getattr(plan.data.X, "dtype", None) == np.float32:
+        fitted: Any = model
+        fitted.coef_ = fitted.coef_.astype(np.float32)
+        if np.ndim(fitted.intercept_):
+            fitted.intercept_ = fitted.intercept_.astype(np.float32)
 
 
 def _total_weight(data: Data) -> float:
