@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spdpeg
-from spdpeg import operators, penalties
+from spdpeg import losses, operators, penalties
 from support import catalogue
 
 TERMS: dict[str, dict[str, Any]] = {
@@ -31,3 +31,18 @@ def test_the_gap_after_a_step_is_of_fourth_order(name: str, intercept: bool) -> 
     assert gaps[1] <= gaps[0] / 8.0 + 1e-13
     assert gaps[2] <= gaps[1] / 8.0 + 1e-13
     assert gaps[2] >= -1e-15
+
+
+@pytest.mark.parametrize("loss", [losses.Squared(), losses.Logistic()], ids=lambda loss: type(loss).__name__)
+def test_a_working_set_of_the_intercept_alone(loss: losses.Loss) -> None:
+    """Weights so large that no feature enters, where the intercept has a way to go."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 400)), rng.standard_normal(20) + 5.0
+    labels = y > 4.3 if loss.binary else y
+    problem = spdpeg.Problem(X, labels, loss, penalties.L1(50.0), intercept=True)
+    result = spdpeg.solve(problem, "working-set")
+    coef, intercept = problem.split(result.x)
+    assert result.status is spdpeg.Status.TOLERANCE
+    assert not coef.any()
+    share = float(np.mean(labels))
+    assert intercept == pytest.approx(np.log(share / (1.0 - share)) if loss.binary else share, rel=1e-3)

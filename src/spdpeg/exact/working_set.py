@@ -26,6 +26,7 @@ from .identify import Identified, Identifier
 from .models import ConicModels
 from .newton import Newton, first_point
 from .penalties import PenaltyForm
+from .pieces import Pieces
 
 _FIRST_PIECES = 200
 _GROWTH = 2.0
@@ -99,7 +100,7 @@ class WorkingSet(Periodic, Watcher):
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
         before = numbers["value"]
         found = self._identified(problem, state)
-        pieces = found.pieces
+        pieces = _not_empty(found.pieces, v["gradient"], problem.n_features)
         sums = problem.sums.collapse(pieces.labels, pieces.number)
         lines = parts.lines.collapsed(pieces)
         newton = Newton(sums, ConicModels(lines.form), lines.value, problem.loss.curvature)
@@ -201,3 +202,12 @@ class _Parts:
         lines = self.lines
         slopes = -(gradient + lines.K.T @ found.multipliers + lines.ridge * x)
         return self.form.multiplier(x, lines.restored(self.form.form, slopes, found.multipliers))
+
+
+def _not_empty(pieces: Pieces, gradient: np.ndarray, n_features: int) -> Pieces:
+    """The same with a piece of one feature, that of the largest slope, where all features are 0: rows need a column."""
+    if np.any(pieces.labels[:n_features] >= 0):
+        return pieces
+    labels = np.where(pieces.labels >= 0, pieces.labels + 1, -1)
+    labels[int(np.argmax(np.abs(gradient[:n_features])))] = 0
+    return Pieces(labels, pieces.number + 1)
