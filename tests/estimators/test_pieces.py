@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from spdpeg import (
     FusedLasso,
+    FusedLassoCV,
     FusedLogisticRegression,
     FusedSVC,
     GeneralizedLasso,
@@ -176,3 +177,11 @@ def test_a_point_of_a_path_counts_its_own_pieces() -> None:
     found = path(FusedLasso(**EXACT), X, Y, lam1=[0.05], lam2=[0.5, 0.1])
     alone = FusedLasso(0.05, 0.5, **EXACT).fit(X, Y)
     assert found.at(0, 0).n_pieces_ == alone.n_pieces_ < found.at(0, 1).n_pieces_
+
+
+def test_weights_that_are_chosen_count_as_those_that_are_given() -> None:
+    chosen = FusedLassoCV(lam1=[0.05], lam2=[0.1], cv=2, **EXACT).fit(X, Y)
+    given = FusedLasso(0.05, 0.1, **EXACT).fit(X, Y)
+    assert (chosen.df_, chosen.n_pieces_) == (given.df_, given.n_pieces_)
+    auto = FusedLasso("auto", "auto", **EXACT).fit(X, Y)
+    assert auto.df_ == np.count_nonzero([piece.value for piece in auto.segments_]) + 1
