@@ -25,6 +25,9 @@ _ROUNDS = 60
 _STEPS = 60
 """Most rounds, and Newton's steps in one."""
 
+_MOST_STEPS = 300
+"""Newton's steps after which no round is begun."""
+
 _ACCURACY = 1e-13
 """Relative size of K x - z and of the gradient at which rounding takes over."""
 
@@ -46,12 +49,6 @@ _SHIFT = 1e-14
 
 _ARMIJO = 1e-4
 _SHORTEST = 1e-9
-
-_PROBE = 1e-6
-"""Relative length of differences that stand in for the Jacobian of a prox."""
-
-_MOST_PROBES = 400
-"""Entries up to which a Jacobian is probed column by column."""
 
 
 class Split(NamedTuple):
@@ -76,11 +73,6 @@ class Minimum(NamedTuple):
         return self.accuracy <= _ENOUGH
 
 
-def takes(penalty: Penalty, size: int) -> bool:
-    """Whether a Jacobian of the prox can be had."""
-    return penalty.separable or size <= _MOST_PROBES or penalty.prox_jacobian(np.zeros(size), 1.0) is not None
-
-
 def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray) -> Minimum:
     """The minimum of a model, from x."""
     K = split.K
@@ -93,16 +85,17 @@ def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray) -> Minim
     least = max(float(np.linalg.norm(K @ b)) / steepest, 1e-300)
     y = np.zeros(m)
     best = Minimum(x, K @ x, y, np.inf)
-    apart = np.inf
+    apart, steps = np.inf, 0
     for _ in range(_ROUNDS):
-        x, z, y, slope = _round(H, b, split, sigma, x, y)
+        x, z, y, slope, more = _round(H, b, split, sigma, x, y)
+        steps += more
         Kx = K @ x
         missed = float(np.linalg.norm(Kx - z)) / max(float(np.linalg.norm(z)), float(np.linalg.norm(Kx)), least)
         pull = max(float(np.linalg.norm(b)), float(np.linalg.norm(H @ x)), float(np.linalg.norm(K.T @ y)), 1e-300)
         now = Minimum(x, z, y, max(missed, slope / pull))
         if now.accuracy < best.accuracy:
             best = now
-        if best.accuracy <= _ACCURACY or not np.isfinite(now.accuracy):
+        if best.accuracy <= _ACCURACY or not np.isfinite(now.accuracy) or steps >= _MOST_STEPS:
             break
         if missed > _SLOWEST * apart:
             if sigma >= _STIFFEST * first:
@@ -114,8 +107,8 @@ def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray) -> Minim
 
 def _round(
     H: np.ndarray, b: np.ndarray, split: Split, sigma: float, x: np.ndarray, y: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Minimise the augmented Lagrangian in x; x, z, the new multipliers and the length of the gradient."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, int]:
+    """Minimise the augmented Lagrangian in x; x, z, the new multipliers, the length of the gradient, the steps."""
     K, p = split
 
     def at(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
@@ -127,11 +120,13 @@ def _round(
         return value, z, multiplier, H @ x - b + K.T @ multiplier
 
     value, z, multiplier, gradient = at(x)
-    for _ in range(_STEPS):
+    steps = 0
+    while steps < _STEPS:
+        steps += 1
         size = float(np.linalg.norm(gradient))
         if size <= 0.1 * _ACCURACY * max(float(np.linalg.norm(b)), float(np.linalg.norm(K.T @ multiplier))):
             break
-        outside = np.eye(len(multiplier)) - jacobian(p, K @ x + y / sigma, 1.0 / sigma)
+        outside = np.eye(len(multiplier)) - p.prox_jacobian(K @ x + y / sigma, 1.0 / sigma)
         matrix = H + sigma * (K.T @ outside @ K)
         move = _solved(matrix, -gradient)
         slope, length = float(gradient @ move), 1.0
@@ -147,7 +142,7 @@ def _round(
             break
         x = x + length * move
         value, z, multiplier, gradient = ahead
-    return x, z, multiplier, float(np.linalg.norm(gradient))
+    return x, z, multiplier, float(np.linalg.norm(gradient)), steps
 
 
 def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -162,19 +157,3 @@ def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
         return right / largest
     move = scipy.linalg.lapack.dpotrs(factor, right, lower=1)[0]
     return move + scipy.linalg.lapack.dpotrs(factor, right - matrix @ move, lower=1)[0]
-
-
-def jacobian(penalty: Penalty, point: np.ndarray, step: float) -> np.ndarray:
-    """An element of the Jacobian of the prox: in closed form where the penalty has one, else by differences."""
-    known = penalty.prox_jacobian(point, step)
-    if known is not None:
-        return known
-    reach = _PROBE * np.maximum(np.abs(point), float(np.abs(point).max(initial=0.0)) * 1e-3 + 1e-300)
-    if penalty.separable:
-        return np.diag((penalty.prox(point + reach, step) - penalty.prox(point - reach, step)) / (2.0 * reach))
-    out = np.empty((point.size, point.size))
-    for j, length in enumerate(reach):
-        aside = np.zeros(point.size)
-        aside[j] = length
-        out[:, j] = (penalty.prox(point + aside, step) - penalty.prox(point - aside, step)) / (2.0 * length)
-    return 0.5 * (out + out.T)

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from ..penalties import SeparableSum
 from ..penalties.conic import ConicForm
 from ..problem import Problem
-from . import augmented
 from .augmented import Split
 from .models import ConicModels, SplitModels
 from .pieces import Lines
@@ -91,13 +90,11 @@ class SplitForm:
 
     @classmethod
     def of(cls, problem: Problem) -> "SplitForm | None":
-        """That of a small problem; None if it is large or if there is no Jacobian of a prox."""
+        """That of a small problem; None if it is large."""
         d, m = problem.n_coordinates, problem.F.n_outputs
         if d + m > _MOST_SPLIT:
             return None
         penalty = SeparableSum([problem.r2, problem.regularizer], [m, d])
-        if not all(augmented.takes(part, size) for part, size in ((problem.r2, m), (problem.regularizer, d))):
-            return None
         K = np.vstack([problem.F.matrix().toarray(), np.eye(d)])
         return cls(SplitModels(Split(K, penalty), slice(m, m + d)), d, m)
 

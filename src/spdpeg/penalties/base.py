@@ -21,6 +21,10 @@ _EDGE = 64.0 * np.finfo(float).eps
 """Relative slack on the border of the domain of a conjugate: what scaling a point onto the border leaves."""
 
 
+_PROBE = 1e-6
+"""Relative length of differences that stand in for the Jacobian of a prox."""
+
+
 class Packed(NamedTuple):
     """Numbers and integers that the hooks of a term read."""
 
@@ -109,9 +113,16 @@ class Penalty(Parameterized):
         """A penalty whose prox is that of r with step factors_j in coordinate j; None without a closed form."""
         return Rescaled(self, float(factors[0])) if factors.size and np.ptp(factors) == 0.0 else None
 
-    def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray | None:
-        """An element of the generalised Jacobian of the prox at a point; None where it has no closed form here."""
-        return None
+    def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
+        """An element of the generalised Jacobian of the prox, symmetric; by differences unless it is overridden."""
+        largest = float(np.abs(point).max(initial=0.0)) or 1.0
+        reach = _PROBE * np.maximum(np.abs(point), 1e-3 * largest)
+        if self.separable:
+            return np.diag((self.prox(point + reach, step) - self.prox(point - reach, step)) / (2.0 * reach))
+        out = np.empty((point.size, point.size))
+        for j, aside in enumerate(np.diag(reach)):
+            out[:, j] = (self.prox(point + aside, step) - self.prox(point - aside, step)) / (2.0 * reach[j])
+        return 0.5 * (out + out.T)
 
     def conic_form(self, size: int) -> ConicForm | None:
         """r as squares, broken lines and norms, for interior points; None where it has no such form here."""

@@ -88,14 +88,10 @@ class SeparableSum(Penalty):
         known = [part for part in parts if part is not None]
         return np.concatenate(known) if len(known) == len(parts) else None
 
-    def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray | None:
-        ends = np.cumsum(self.sizes)
-        parts = [
-            part.prox_jacobian(point[end - size : end], step)
-            for part, size, end in zip(self.parts, self.sizes, ends, strict=True)
-        ]
-        known = [part for part in parts if part is not None]
-        return block_diag(*known) if len(known) == len(parts) else None
+    def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
+        pieces = np.split(point, np.cumsum(self.sizes)[:-1])
+        blocks = [part.prox_jacobian(piece, step) for part, piece in zip(self.parts, pieces, strict=True)]
+        return np.asarray(block_diag(*blocks))
 
     def scaled(self, factors: np.ndarray) -> Penalty | None:
         parts = [scaled for part, block in self._blocks(factors) if (scaled := part.scaled(block)) is not None]
