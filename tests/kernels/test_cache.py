@@ -21,6 +21,7 @@ SOLVE = """
     from numba.core import event
     with warnings.catch_warnings(record=True) as caught, event.install_recorder("numba:compile") as recorder:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", message=".* above the optimum")
         import numpy as np, spdpeg
         from spdpeg import losses, operators, penalties
         X = np.random.default_rng(0).standard_normal((40, 6))

@@ -430,7 +430,7 @@ def test_a_full_disk_leaves_the_old_model_and_nothing_else(tmp_path, monkeypatch
 
 def test_skops_takes_pipelines(tmp_path):
     skops = pytest.importorskip("skops.io")
-    X, y, _ = datasets.piecewise_constant(100, 6)
+    X, y, _ = datasets.piecewise_constant(100, 6, n_pieces=2)
     pipeline = make_pipeline(StandardScaler(), estimators.FusedLogisticRegression()).fit(X, y)
     with pytest.raises(InputError, match=r"A Pipeline is no estimator of spdpeg.*skops"):
         save_model(pipeline, tmp_path / "m")

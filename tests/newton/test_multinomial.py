@@ -43,7 +43,7 @@ def solved(case: Case, weights: np.ndarray, intercept: bool) -> tuple[np.ndarray
 
 
 def test_every_logistic_model_can() -> None:
-    assert len(JOINT) == 5
+    assert len(JOINT) == 7
 
 
 @every_case

@@ -149,7 +149,11 @@ def run(
         recorder.record(shown, callback)
     if status is not Status.MAX_PASSES or ended:
         state.allowance = float(state.rows)
+    rows = state.rows
     result = recorder.result(shown, status)
+    # What the last certificate reads from a disk is told in the result and not kept: a run that goes on from here takes
+    # the steps of one that was never cut.
+    state.rows = rows
     result.state = state
     return result
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+import threadpoolctl
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
 
@@ -96,12 +97,21 @@ class _OneBlasThread:
             if self._wanted == 1:
                 self._libraries = self._libraries or ThreadpoolController()
                 self._limit = self._libraries.limit(limits=1, user_api="blas")
+                _release()
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._wanted -= 1
             if self._wanted == 0:
                 self._limit.restore_original_limits()
+                _release()
+
+
+def _release() -> None:
+    """Let any thread change the setting again: threadpoolctl 3.8 and newer reserves it for the one that did so last."""
+    release = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
 
 
 one_blas_thread = _OneBlasThread()
