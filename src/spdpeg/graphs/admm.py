@@ -65,6 +65,7 @@ def solve(S: np.ndarray, weight: float, tol: float, max_iterations: int, settle:
         values, vectors = scipy.linalg.eigh(rho * sparse - multiplier - C, driver="evd", check_finite=False)
         values = (values + np.sqrt(values**2 + 4.0 * rho)) / (2.0 * rho)
         dense = (vectors * values) @ vectors.T
+        dense = (dense + dense.T) / 2.0  # an entry and its mirror image must vanish together
         previous, target = sparse, dense + multiplier / rho
         sparse = np.sign(target) * np.maximum(np.abs(target) - bound / rho, 0.0)
         # Clipped to the bound by construction, so C + multiplier is feasible for the dual where it is definite.
@@ -112,6 +113,7 @@ def polish(
         if np.abs(gradient).max() <= _STATIONARY:
             break
         step = _newton_step(W, gradient, free)
+        step = (step + step.T) / 2.0
         length = 1.0
         while True:
             ahead = T + length * step
