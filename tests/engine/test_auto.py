@@ -124,8 +124,8 @@ class TestWide:
     @pytest.mark.parametrize("r1", ["L1", "L2Squared"])
     @pytest.mark.parametrize("intercept", [False, True])
     def test_against_a_conic_solver(self, r1: str, intercept: bool) -> None:
-        """With Woodbury's identity from 2001 columns on; r1 and r2 with and without one prox together."""
-        d = 2100
+        """By the model of all coordinates; r1 and r2 with and without one prox together."""
+        d = 600
         X, y, _ = datasets.piecewise_constant(30, d, seed=1)
         matrix = sp.diags_array([-np.ones(d), np.ones(d - 1)], offsets=[0, 1], shape=(d - 1, d)).tocsr()
         instance = Instance(

@@ -112,8 +112,11 @@ def test_no_writable_directory_warns_once_and_works(filled: tuple[Path, Any], tm
     assert "set NUMBA_CACHE_DIR to a writable directory" in message
 
 
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-@pytest.mark.parametrize("content", [b"", b"\x80\x04damaged", None], ids=["empty", "garbage", "truncated"])
+@pytest.mark.parametrize(
+    ("suffix", "content"),
+    [("nbi", b""), ("nbi", b"\x80\x04damaged"), ("nbc", b"\x80\x04damaged"), ("nbc", None)],
+    ids=["empty index", "garbage in the index", "garbage in code", "truncated code"],
+)
 def test_damaged_files_are_survived(
     suffix: str, content: bytes | None, filled: tuple[Path, Any], tmp_path: Path
 ) -> None:
