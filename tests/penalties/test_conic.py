@@ -138,3 +138,9 @@ def test_own_penalties_have_none() -> None:
         """A penalty of a user."""
 
     assert Own().conic_form(3) is None
+
+
+def test_a_chain_of_one_point_has_no_jumps() -> None:
+    form = pen.FusedL1(0.5, 2.0).conic_form(1)
+    assert form.K.shape == (1, 1)
+    assert form.up.tolist() == [0.5]

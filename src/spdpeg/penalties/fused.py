@@ -69,7 +69,8 @@ class FusedL1(Penalty):
     def conic_form(self, size: int) -> ConicForm:
         l1, l2 = self._weights(size)
         edges = l2.size
-        jumps = sp.diags_array([-np.ones(edges), np.ones(edges)], offsets=[0, 1], shape=(edges, size))
+        ends = (np.repeat(np.arange(edges), 2), np.repeat(np.arange(edges), 2) + np.tile([0, 1], edges))
+        jumps = sp.csr_array((np.tile([-1.0, 1.0], edges), ends), shape=(edges, size))
         return L1(l1).conic_form(size) + broken_lines(jumps, 0.0, l2, l2)
 
     def free(self, size: int) -> np.ndarray:
