@@ -144,3 +144,8 @@ def test_a_chain_of_one_point_has_no_jumps() -> None:
     form = pen.FusedL1(0.5, 2.0).conic_form(1)
     assert form.K.shape == (1, 1)
     assert form.up.tolist() == [0.5]
+
+
+def test_a_chain_of_no_points_has_none_that_are_free() -> None:
+    assert pen.FusedL1(0.0, 2.0).free(0).size == 0
+    assert pen.FusedL1(0.0, 0.0).free(2).all()

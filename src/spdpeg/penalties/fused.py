@@ -76,7 +76,7 @@ class FusedL1(Penalty):
     def free(self, size: int) -> np.ndarray:
         l1, l2 = self._weights(size)
         alone = np.concatenate([[True], l2 == 0.0]) & np.concatenate([l2 == 0.0, [True]])
-        return alone & (l1 == 0.0)
+        return (alone & (l1 == 0.0))[:size]
 
     def pack(self, size: int) -> Packed:
         """l1, one l2 per edge, and the working memory of the prox."""
