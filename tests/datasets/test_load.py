@@ -169,3 +169,11 @@ def test_k1b_of_the_size_in_the_paper(tmp_path):
     data = datasets.load("k1b", tmp_path)
     assert data.X.shape == (2340, 21839)
     assert "21,839" not in " ".join(data.choices)
+
+
+def test_descriptions_name_the_file_and_not_its_directory(tmp_path):
+    splice_text(tmp_path / "splice")
+    found = datasets.load("splice", tmp_path)
+    assert found.source == str(tmp_path / "splice")
+    assert str(tmp_path) not in found.description
+    assert "positive; splice." in found.description

@@ -40,10 +40,12 @@ class DataSet:
 
     @property
     def description(self) -> str:
-        """One paragraph that says all of the above."""
+        """One paragraph that says all of the above; of a file the name alone, since pages are shown to others."""
         n, d = self.X.shape
         share = float(np.mean(self.y > 0))
-        size = f"{self.name}: {n:,} rows, {d:,} columns, {share:.1%} positive; {self.source}."
+        place = Path(self.source)
+        source = place.name if place.is_absolute() else self.source
+        size = f"{self.name}: {n:,} rows, {d:,} columns, {share:.1%} positive; {source}."
         return " ".join([size, *(f"{choice[0].upper()}{choice[1:]}." for choice in self.choices)])
 
     def __repr__(self) -> str:
