@@ -14,8 +14,7 @@ import scipy.sparse as sp
 
 from common import show, show_setting
 from spdpeg import penalties as pen
-from spdpeg.exact.crossover import to_face
-from spdpeg.exact.quadratic import Model, minimize
+from spdpeg.quadratic import Model, minimize, to_face
 
 
 def by_clarabel(model: Model) -> np.ndarray:

@@ -75,7 +75,7 @@ def disk(rows: int, verdicts: Verdicts) -> None:
         try:
             plain = min(plain_read(source, path) for _ in range(2))
             begun = time.perf_counter()
-            problem.sums.look(np.ones(problem.n_coordinates))
+            problem.sums.evaluate(np.ones(problem.n_coordinates))
             look = time.perf_counter() - begun
             before = delivered()
             result = spdpeg.solve(problem, tol=1e-4, n_jobs=2, progress=True)

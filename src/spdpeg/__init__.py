@@ -2,9 +2,9 @@
 
 min_x   E_xi[ l(x, xi) ]   +   r1(x)   +   r2( F x ),     x in a convex set
         data/  losses/         penalties/      operators/
-        '---------------------- problem.py ----------------------'
-solved by   solvers/   newton/   run by engine/
-proved by   certificate.py
+        '---------------------- problem/ -----------------------'
+solved by   solvers/   exact/   sampled_newton/      run by engine/
+proved by   certificate/
 used through   estimators/   signals/   paths/   cli/   reproduce/
 """
 

@@ -199,7 +199,7 @@ def test_cache(tmp_path, monkeypatch):
     first = graphs.sics(X, 0.01, cache_dir=tmp_path / "new")
     (file,) = (tmp_path / "new").iterdir()
     with monkeypatch.context() as patch:
-        patch.setattr("spdpeg.graphs.admm.solve", None)
+        patch.setattr("spdpeg.graphs.glasso_admm.solve", None)
         again = graphs.sics(X.tocsc(), 0.01, cache_dir=tmp_path / "new")
         for arguments in ({"weight": 0.02}, {"weight": 0.01, "sample_weight": np.arange(300.0)}):
             with pytest.raises(TypeError):

@@ -8,7 +8,7 @@ import pytest
 from spdpeg import datasets, losses, operators, solve
 from spdpeg.engine import budgets
 from spdpeg.reproduce import TASKS, Data, measure, methods
-from spdpeg.solvers import exact
+from spdpeg.solvers import exact_x_step
 from support.study import make_study
 
 
@@ -99,10 +99,10 @@ def test_set_up_is_off_the_clock(study, monkeypatch):
         now += seconds
         return now
 
-    prepare = exact.prepare
+    prepare = exact_x_step.prepare
     monkeypatch.setattr(budgets.time, "perf_counter", tick)
     monkeypatch.setattr(
-        exact, "prepare", lambda *arguments, **options: (tick(100.0), prepare(*arguments, **options))[1]
+        exact_x_step, "prepare", lambda *arguments, **options: (tick(100.0), prepare(*arguments, **options))[1]
     )
     found = curve_of(study, "ggrlr", "sadmm", choice={"lattice": 0, "point": [0, 0]})
     assert now > 100.0

@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from spdpeg import penalties as pen
-from spdpeg.exact.quadratic import Model
 from spdpeg.penalties.conic import ConicForm, broken_lines
+from spdpeg.quadratic import Model
 
 
 def by_clarabel(model: Model, accuracy: float = 1e-10) -> tuple[str, float, np.ndarray]:

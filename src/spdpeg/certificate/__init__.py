@@ -6,15 +6,13 @@ lower bound on the optimal value (Fenchel). docs/theory.md tells why the bound h
 | file | what |
 |---|---|
 | record | the certificate, and what it says about a tolerance |
-| evaluation | loss, margins and gradient at a point, in one read |
 | slopes | the dual variables of the rows: from x, from a solver, or moved to where no free direction is left |
 | bound | D(u, y), made feasible in floating point |
 | residual | what is said where no bound exists |
 """
 
 from .bound import bound, certify, kkt_residual, least_gap
-from .evaluation import Evaluation, look
 from .record import Certificate
 from .slopes import settled
 
-__all__ = ["Certificate", "Evaluation", "bound", "certify", "kkt_residual", "least_gap", "look", "settled"]
+__all__ = ["Certificate", "bound", "certify", "kkt_residual", "least_gap", "settled"]

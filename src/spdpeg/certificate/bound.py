@@ -17,8 +17,7 @@ from ..errors import UnsupportedError
 from ..kernels.jit import call_linear, call_prox, kernel
 from ..kernels.terms import Terms
 from ..penalties import Penalty
-from ..sums import Token
-from .evaluation import Evaluation, look
+from ..sums import Evaluation, Token
 from .record import Certificate
 from .residual import kkt_residual, residual
 from .restore import restored
@@ -76,7 +75,7 @@ def certify(
     `seen` has no margins, `best` has to do.
     """
     y = project_dual(problem, -dual)
-    seen = look(problem, x) if seen is None else seen
+    seen = problem.sums.evaluate(x) if seen is None else seen
     primal = seen.loss + problem.penalty_value(x)
     lower = best
     try:

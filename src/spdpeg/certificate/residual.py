@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
-from .evaluation import Evaluation, look
+from ..sums import Evaluation
 from .view import ProblemView
 
 
 def kkt_residual(problem: ProblemView, x: np.ndarray, dual: np.ndarray) -> float:
     """Relative residual of the optimality conditions at (x, dual); 0 exactly at a solution. Costs one read."""
-    return residual(problem, x, -dual, look(problem, x))
+    return residual(problem, x, -dual, problem.sums.evaluate(x))
 
 
 def residual(problem: ProblemView, x: np.ndarray, y: np.ndarray, seen: Evaluation) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ..data.matrix import data_matrix
+from ..data.blocks import data_matrix
 from .slopes import Slopes, given
 from .view import ProblemView
 

@@ -14,10 +14,9 @@ import scipy.sparse as sp
 from scipy.optimize import brentq
 
 from ..data import Block
-from ..data.matrix import data_matrix
+from ..data.blocks import data_matrix
 from ..losses import Loss
-from ..sums import Token
-from .evaluation import Evaluation, look
+from ..sums import Evaluation, Token
 from .view import ProblemView
 
 MOST_FREE = 1000
@@ -80,13 +79,13 @@ def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> S
     n, count, block = problem.sums.n_rows, directions.shape[1], problem.sums.block
     if count == 1 and problem.bias and directions.indices[0] == problem.n_coordinates - 1:
         if evaluation.rising is None:
-            evaluation = look(problem, evaluation.gradient, evaluation.margins)
+            evaluation = problem.sums.evaluate(evaluation.gradient, evaluation.margins)
         return _balanced_at(problem, evaluation, accuracy)
     if count > MOST_FREE or n * count**2 > _MOST_WORK or block is None:
         return _from(problem, evaluation, at_margins(problem, evaluation))
     along = data_matrix(block.rows) @ directions
     margins = _profiled(block, problem.loss, evaluation.margins, along.toarray() if sp.issparse(along) else along)
-    moved = look(problem, evaluation.gradient, margins)
+    moved = problem.sums.evaluate(evaluation.gradient, margins)
     return _from(problem, moved, at_margins(problem, moved))
 
 
@@ -156,7 +155,7 @@ def _balanced_at(problem: ProblemView, evaluation: Evaluation, accuracy: float) 
     margins = evaluation.margins
     if not is_balanced(evaluation, accuracy):
         shift = best_shift(problem, margins)
-        evaluation = problem.sums.look(evaluation.gradient, margins, shift)
+        evaluation = problem.sums.evaluate(evaluation.gradient, margins, shift)
         rising = evaluation.rising
         assert rising is not None
     gradient, up, down = balance(rising, evaluation.gradient - rising)

@@ -1,4 +1,4 @@
-"""Blocks of rows put together, picked from and kept, whatever their layout."""
+"""Blocks of rows joined, selected, saved and turned into matrices, whatever their layout."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,6 @@ from ..kernels.rows import Rows
 from .base import Block, Source, no_weights
 from .csr import CSR
 from .dense import Dense
-from .matrix import data_matrix
 
 
 def join(blocks: Sequence[Block]) -> Block:
@@ -53,6 +52,16 @@ def from_arrays(arrays: dict[str, np.ndarray], width: int, bias: float) -> Block
             f"The rows that wait in the state do not fit this problem ({error}). Resume with the same problem."
         ) from None
     return Block(source.rows._replace(bias=bias), frozen(labels), frozen(weights))
+
+
+def data_matrix(rows: Rows) -> Any:
+    """The rows as a SciPy or NumPy matrix, copied only to add an intercept's column."""
+    if rows.indptr.size == 0:
+        dense = rows.values.reshape(-1, rows.width)
+        return np.hstack([dense, np.full((dense.shape[0], 1), rows.bias)]) if rows.bias else dense
+    n = rows.indptr.size - 1
+    matrix = sp.csr_array((rows.values, rows.indices, rows.indptr), shape=(n, rows.width))
+    return sp.hstack([matrix, np.full((n, 1), rows.bias)], format="csr") if rows.bias else matrix
 
 
 def _weights(block: Block) -> np.ndarray:

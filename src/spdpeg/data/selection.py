@@ -7,9 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .base import Source
+from .blocks import data_matrix
 from .csr import CSR
 from .dense import Dense
-from .matrix import data_matrix
 from .tables import Tables
 
 _ENTRIES_AT_ONCE = 10_000_000

@@ -14,17 +14,17 @@ from ..data import Stream, Tables
 from ..errors import UnsupportedError
 from ..exact.interior_point import InteriorPoint
 from ..exact.one_read import OneRead, is_chain
-from ..exact.penalties import PenaltyForm, SplitForm
+from ..exact.penalty_form import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
 from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import MOST_COORDINATES, SLOW, ProxNewton
-from ..exact.sparse import LONG
 from ..exact.working_set import WorkingSet
 from ..losses import Squared
-from ..newton.model import is_sparse
-from ..newton.sampled_newton import MOST_FEATURES, ROWS_PER_FEATURE, SampledNewton, fits, is_tall
 from ..problem import Partitions, Problem
+from ..quadratic.sparse import LONG
 from ..result import Status
+from ..sampled_newton.method import MOST_FEATURES, ROWS_PER_FEATURE, SampledNewton, fits, is_tall
+from ..sampled_newton.models import is_sparse
 from ..solvers.base import Periodic, Solver
 from ..solvers.spdhg_cers import SPDHGCERS
 from ..solvers.spdpeg import SPDPEG

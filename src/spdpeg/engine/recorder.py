@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate import Certificate, Evaluation, certify, look
+from ..certificate import Certificate, certify
 from ..data import Stream
 from ..errors import DivergedError
 from ..problem import Problem
 from ..result import History, Result, Status
 from ..solvers.base import Solution, Solver
 from ..state import State
+from ..sums import Evaluation
 from .budgets import Clock, Limits
 from .stages import Course, account, remaining
 
@@ -135,7 +136,7 @@ class Recorder:
         if self._left is not None and self.objective[-1] > self._left[0]:
             # What an earlier stage had found is better.
             self.objective[-1], self._solved = self._left
-            self._certified_at, self._evaluation = -1, look(self._problem, self._solved.x)
+            self._certified_at, self._evaluation = -1, self._problem.sums.evaluate(self._solved.x)
             self.violation[-1] = float(np.linalg.norm(self._problem.F.forward(self._solved.x) - self._solved.z))
         if not isinstance(self._problem.source, Stream):
             certificate = self._certified(state, self._evaluation or self._course.evaluation())
@@ -180,7 +181,7 @@ class Recorder:
         if self._evaluation is None:
             self._evaluation = self._course.evaluation()
         if self._evaluation is None:
-            self._evaluation = look(self._problem, self._solution(state).x)
+            self._evaluation = self._problem.sums.evaluate(self._solution(state).x)
             state.rows += self._problem.n_rows
         return self._evaluation
 

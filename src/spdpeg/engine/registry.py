@@ -8,8 +8,8 @@ from ..exact.one_read import OneRead
 from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import ProxNewton
 from ..exact.working_set import WorkingSet
-from ..newton.sampled_newton import SampledNewton
 from ..parameters import shown
+from ..sampled_newton.method import SampledNewton
 from ..solvers.adaptive_sadmm import SADMMDiag, SADMMFull
 from ..solvers.admm_newton import ADMMNewton
 from ..solvers.base import Solver

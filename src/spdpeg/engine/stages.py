@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..certificate import Certificate, Evaluation
+from ..certificate import Certificate
 from ..problem import Problem
 from ..result import Stage
 from ..solvers.base import Solution, Solver, Watcher
 from ..state import Begun, State
+from ..sums import Evaluation
 from . import feed
 
 

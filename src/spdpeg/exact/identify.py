@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..penalties import FusedL1
+from ..quadratic import Model, minimize
 from .pieces import Lines, Pieces
-from .quadratic import Model, minimize
 
 _MOST_DOUBLINGS = 60
 _BISECTIONS = 6

@@ -4,18 +4,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data import Block
-from ..data.matrix import data_matrix
+from ..data.blocks import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..penalties.conic import ConicForm, broken_lines
 from ..problem import Problem
+from ..quadratic import Model, minimize, to_face
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution
 from ..state import State
-from .crossover import to_face
-from .penalties import PenaltyForm
+from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
-from .quadratic import Model, minimize
 
 
 class InteriorPoint(Periodic):

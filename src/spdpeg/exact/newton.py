@@ -16,7 +16,7 @@ import numpy as np
 from ..certificate import settled
 from ..problem import Problem
 from ..sums import Sums, Sweep
-from .models import Minimum, Models
+from .newton_models import Minimum, Models
 
 _ARMIJO = 1e-4
 """Part of the foretold decrease that a step must bring."""

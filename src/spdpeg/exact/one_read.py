@@ -9,23 +9,22 @@ import math
 
 import numpy as np
 
-from ..certificate import Evaluation
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..losses import Squared
 from ..penalties import FusedL1
 from ..problem import Problem
+from ..quadratic import Model, minimize, to_face
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher
 from ..state import State
-from ..sums.statistics import DiagonalMoments, Quadratic
-from .bounds import chain_bound, lower_bound
-from .crossover import to_face
-from .models import refined
-from .penalties import PenaltyForm
+from ..sums import Evaluation
+from ..sums.moments import DiagonalMoments, Quadratic
+from .newton_models import refined
+from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
-from .quadratic import Model, minimize
+from .quadratic_bound import chain_bound, lower_bound
 
 _SURE = 1e-8
 """Relative error of the loss, and gap unless a larger one is asked for, up to which no row is read again."""

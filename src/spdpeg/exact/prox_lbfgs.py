@@ -15,18 +15,18 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ..certificate import Certificate, Evaluation
+from ..certificate import Certificate
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..problem import Problem
+from ..quadratic import ACCURACY, LowRank, Model, minimize
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
 from ..state import State
-from ..sums import Sweep, Token
-from .penalties import PenaltyForm
+from ..sums import Evaluation, Sweep, Token
+from .penalty_form import PenaltyForm
 from .pieces import Lines
-from .quadratic import ACCURACY, LowRank, Model, minimize
 
 _MEMORY = 8
 """Steps whose curvature is kept."""

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from ..certificate import Evaluation
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
@@ -15,10 +14,10 @@ from ..problem import Problem
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_no_corners
 from ..state import State
-from ..sums import Token
-from .first_look import first_look
+from ..sums import Evaluation, Token
 from .newton import Iterate, Newton, first_point
-from .penalties import PenaltyForm, SplitForm, model_form
+from .penalty_form import PenaltyForm, SplitForm, model_form
+from .sampled_start import first_look
 
 MOST_COORDINATES = 3000
 """Of x, auxiliary variables included: matrices of that order are factorised some ten times a step."""

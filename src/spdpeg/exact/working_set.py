@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from ..certificate import Certificate, Evaluation
+from ..certificate import Certificate
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
@@ -21,11 +21,11 @@ from ..problem import Problem
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_no_corners
 from ..state import State
-from ..sums import Sweep, Token
+from ..sums import Evaluation, Sweep, Token
 from .identify import Identified, Identifier
-from .models import ConicModels
 from .newton import Newton, first_point
-from .penalties import PenaltyForm
+from .newton_models import ConicModels
+from .penalty_form import PenaltyForm
 from .pieces import Pieces
 
 _FIRST_PIECES = 200

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ..errors import CacheWarning, InputError
 from ..parameters import as_number, shown, truth, whole_number
-from . import admm, cache
+from . import cache, glasso_admm
 from .components import least_weight, split
 from .covariance import Covariance, GivenCovariance, Pairs
 from .precision import SparsePrecision
@@ -136,13 +136,13 @@ def _select(
     for group in groups:
         block = S.block(group, group)
         np.fill_diagonal(block, variances[group])
-        solution = admm.solve(block, weight, tol or _TIGHT, max_iterations, 0.0 if tol else _SETTLED)
+        solution = glasso_admm.solve(block, weight, tol or _TIGHT, max_iterations, 0.0 if tol else _SETTLED)
         i, j = np.nonzero(solution.precision)
         rows.append(group[i])
         columns.append(group[j])
         entries.append(solution.precision[i, j])
         gaps.append(solution.gap)
-        allowed.append(admm.enough(tol or _SETTLED, group.size, solution.objective))
+        allowed.append(glasso_admm.enough(tol or _SETTLED, group.size, solution.objective))
         objective += solution.objective
         alone[group] = False
     single = np.flatnonzero(alone)

@@ -169,9 +169,6 @@ def call_linear(term: Term, vector: np.ndarray, out: np.ndarray) -> None:
 
 _PACKAGE = Path(__file__).parents[1]
 
-_USE_SCHEMES = ("solvers", "newton")
-"""Folders whose kernels call functions of schemes/."""
-
 
 @cache
 def _digest(folder: Path) -> str:
@@ -188,7 +185,7 @@ class _Fresh:
     def get_source_stamp(self) -> Any:
         folder = Path(getattr(self, "_py_file", "")).parent
         watched = {folder, _PACKAGE / "kernels"} if folder.parent == _PACKAGE else {_PACKAGE / "kernels"}
-        if folder.name in _USE_SCHEMES:
+        if folder.name == "solvers":
             watched.add(_PACKAGE / "schemes")
         return super().get_source_stamp(), *map(_digest, sorted(watched))  # type: ignore[misc]
 

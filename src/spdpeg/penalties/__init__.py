@@ -11,7 +11,7 @@ from .huber import HuberL1
 from .l1 import L1
 from .l2 import L2Squared
 from .linf import LInf
-from .margins import Hinge, Quantile
+from .margin_losses import Hinge, Quantile
 from .nuclear import Nuclear
 from .zero import Zero
 

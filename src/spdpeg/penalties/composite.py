@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..errors import InputError, UnsupportedError
+from ..kernels.composition import blockwise, blockwise_linear, in_turn, join
 from ..kernels.jit import Hook, Term
-from ..kernels.vectors import blockwise, blockwise_linear, in_turn, join
 from .balls import L1Ball, L2Ball
 from .base import Packed, Penalty
 from .box import Box

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..data import Block, Source, as_source
 from ..data.base import check_width, no_weights
-from ..data.blocks import pick
-from ..data.matrix import data_matrix
+from ..data.blocks import data_matrix, pick
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import as_reals
 from ..kernels.rows import Rows

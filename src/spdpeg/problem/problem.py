@@ -24,13 +24,13 @@ from ..operators import Empty, Identity, Operator, Repeated, as_operator
 from ..parameters import as_number, numbers, require_parts, shown
 from ..penalties import Penalty, SeparableSum, constrain
 from ..sums import LocalSums, RowStatistics, Sums
+from ..sums.moments import Moments, Quadratic
 from ..sums.portions import Read
-from ..sums.statistics import Moments, Quadratic
 from .checks import checked_bias, checked_loss, checked_penalty
+from .gram_norm import gram_norm, rough_gram_norm
+from .kept_moments import KeptMoments
 from .labels import as_labels, as_numbers, as_signs, classes_of_stream, moved, two_classes
-from .moments import KeptMoments
 from .partitions import Partitions, Positive
-from .statistics import gram_norm, rough_gram_norm
 from .weights import checked_weights, normalized
 
 _SAMPLED_ROWS = 10_000
@@ -174,7 +174,7 @@ class Problem:
         self._require_finite_sum("gradient")
         point = self._point(x)
         if self._block is None:
-            return self.sums.look(point).gradient
+            return self.sums.evaluate(point).gradient
         out = np.empty(self.n_coordinates)
         rows, labels, weights = self._block
         gradient_sum(rows, labels, weights, self.loss.derivative_term, point, out)
@@ -431,7 +431,7 @@ class Problem:
         """Mean loss where all margins are the same."""
         if isinstance(self.source, Partitions):
             x = np.zeros(self.n_coordinates)
-            return self.sums.look(x, self.sums.margins_at_zero(), margin).loss if margin else self.sums.loss(x)
+            return self.sums.evaluate(x, self.sums.margins_at_zero(), margin).loss if margin else self.sums.loss(x)
         labels, weights = self.labels, self._weights if self._block is None else self._block.weights
         total = sum_stretches(self.loss.read_term, np.full(labels.size, margin), labels, weights, np.empty(STRETCH))
         return float(total) / labels.size

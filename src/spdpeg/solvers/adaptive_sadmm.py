@@ -18,7 +18,7 @@ from ..schemes.records import Pace, gather
 from ..state import State
 from . import averaging
 from .base import About, require_positive
-from .exact import Exact
+from .exact_x_step import Exact
 from .steps import StepRule, distance_scale
 
 _MOST_FEATURES = 500

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from ..data import Block
-from ..data.matrix import data_matrix
+from ..data.blocks import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.rows import margins
 from ..kernels.terms import Terms

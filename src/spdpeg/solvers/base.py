@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..certificate import Certificate, Evaluation
+from ..certificate import Certificate
 from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
@@ -20,6 +20,7 @@ from ..parameters import Parameterized, as_number, shown
 from ..problem import Problem
 from ..result import Status
 from ..state import State
+from ..sums import Evaluation
 from .documentation import complete
 from .sampling import InOrder, Sampler
 from .sampling import make as make_sampler

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from ..data import Block, Stream
-from ..data.matrix import data_matrix
+from ..data.blocks import data_matrix
 from ..errors import DivergedError, UnsupportedError
 from ..kernels.terms import Terms
 from ..problem import Problem

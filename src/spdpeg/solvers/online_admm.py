@@ -19,7 +19,7 @@ from ..schemes.records import Pace, gather
 from ..state import State
 from . import averaging
 from .base import About, Solution, require_positive
-from .exact import Exact
+from .exact_x_step import Exact
 from .linearized import worst_row_rho
 from .stacking import stacked
 from .steps import StepRule, noise_scale

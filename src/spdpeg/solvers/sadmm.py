@@ -10,7 +10,7 @@ from typing import ClassVar
 from ..errors import UnsupportedError
 from ..problem import Problem
 from .base import About, require_positive
-from .exact import Exact, check_regime, decreasing
+from .exact_x_step import Exact, check_regime, decreasing
 from .steps import StepRule
 
 

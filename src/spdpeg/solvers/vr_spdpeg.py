@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ..certificate import Certificate, Evaluation
+from ..certificate import Certificate
 from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.rows import scaled_squares, snapshot
@@ -23,6 +23,7 @@ from ..schemes import condat_vu, extragradient, linearized, pd3o
 from ..schemes.primal_dual import Estimator, plain
 from ..schemes.records import Pace, Steps, gather
 from ..state import State
+from ..sums import Evaluation
 from . import averaging, sampling
 from .base import About, Periodic, Solution, Watcher, require_positive, require_smooth
 from .sampling import Importance, Independent, Sampler

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..data import Block
-from .statistics import Moments
+from .moments import Moments
 
 Token = Any
 """Numbers that stay with the rows."""
@@ -120,7 +120,7 @@ class Sums(Protocol):
     def between(self, start: Sweep, end: Sweep, length: float) -> Sweep:
         """All sums, curvature too, at one of these points. One read."""
 
-    def look(self, x: np.ndarray, margins: Token = None, shift: float = 0.0) -> Evaluation:
+    def evaluate(self, x: np.ndarray, margins: Token = None, shift: float = 0.0) -> Evaluation:
         """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""
 
     def loss(self, x: np.ndarray) -> float:

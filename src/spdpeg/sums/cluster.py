@@ -10,8 +10,8 @@ from ..data import Block
 from ..data.blocks import join
 from . import tasks
 from .base import Evaluation, RowStatistics, Sweep
+from .moments import Moments, near_means
 from .rounds import Rounds
-from .statistics import Moments, near_means
 
 _SEEN = 256
 """Rows whose means are near those of all."""
@@ -80,13 +80,13 @@ class ClusterSums:
         """All sums, curvature too, at one of these points. One read."""
         return self._swept(self._each(tasks.between, (length,), start.at_rows, end.at_rows))
 
-    def look(self, x: np.ndarray, margins: Remote | None = None, shift: float = 0.0) -> Evaluation:
+    def evaluate(self, x: np.ndarray, margins: Remote | None = None, shift: float = 0.0) -> Evaluation:
         """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""
         self.reads += 1
         if margins is None:
-            kept = self._each(tasks.look, (x,))
+            kept = self._each(tasks.evaluate, (x,))
         else:
-            kept = self._each(tasks.look_from, (x, shift, margins.field), margins)
+            kept = self._each(tasks.evaluate_from, (x, shift, margins.field), margins)
         loss, gradient, rising = self._total(self._rounds.each(tasks.sums_of_look, kept, n_rows=self.n_rows)).sums
         return Evaluation(float(loss), Remote(kept, "margins"), gradient, rising)
 

@@ -26,8 +26,8 @@ from ..kernels.sweeps import AtRows
 from ..losses import Loss
 from . import part, threads
 from .base import Evaluation, RowStatistics, Sweep
+from .moments import Moments, near_means
 from .portions import InMemory, Portions, cut
-from .statistics import Moments, near_means
 
 _SEEN = 256
 """Rows whose means are near those of all."""
@@ -105,7 +105,7 @@ class LocalSums:
         """All sums, curvature too, at one of these points. One read."""
         return self.at_margins(_point_between(start, end, length), curvature=True)
 
-    def look(self, x: np.ndarray, margins: np.ndarray | None = None, shift: float = 0.0) -> Evaluation:
+    def evaluate(self, x: np.ndarray, margins: np.ndarray | None = None, shift: float = 0.0) -> Evaluation:
         """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""
         known = margins is not None
         t = np.empty(self.n_rows) if margins is None else margins + shift if shift else margins

@@ -18,7 +18,7 @@ from ..losses import Loss
 from . import part
 from .base import Sweep
 from .local import LocalSums
-from .statistics import Moments
+from .moments import Moments
 from .threads import one_blas_thread
 
 
@@ -111,14 +111,14 @@ def between(resident: Resident, length: float, start: Sweep, end: Sweep) -> Kept
     return Kept(resident.sums.between(start, end, length))
 
 
-def look(resident: Resident, x: np.ndarray) -> Kept:
+def evaluate(resident: Resident, x: np.ndarray) -> Kept:
     """Loss and gradient in two parts."""
-    return Kept(resident.sums.look(x))
+    return Kept(resident.sums.evaluate(x))
 
 
-def look_from(resident: Resident, x: np.ndarray, shift: float, field: str, margins: Any) -> Kept:
+def evaluate_from(resident: Resident, x: np.ndarray, shift: float, field: str, margins: Any) -> Kept:
     """The same at known margins."""
-    return Kept(resident.sums.look(x, _field(margins, field), shift))
+    return Kept(resident.sums.evaluate(x, _field(margins, field), shift))
 
 
 def slopes(resident: Resident, shift: float, up: float, down: float, field: str, margins: Any) -> Kept:

@@ -22,8 +22,8 @@ from sklearn.exceptions import ConvergenceWarning
 from ...data import Source, as_source
 from ...engine import quietly
 from ...errors import InputError, UnsupportedError
+from ...exact.multinomial import Multinomial
 from ...losses import Logistic, Loss
-from ...newton.multinomial import Multinomial
 from ...operators import Operator, as_operator
 from ...penalties import Penalty
 from ...problem import Partitions, Problem

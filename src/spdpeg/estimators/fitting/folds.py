@@ -8,7 +8,7 @@ import numpy as np
 from ...data.blocks import pick
 from ...engine import auto
 from ...exact.one_read import OneRead
-from ...sums.statistics import Moments, near_means
+from ...sums.moments import Moments, near_means
 from .flow import plan
 
 _SURE = 1e-9

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ...certificate import look
 from ...engine import quietly
 from ...engine.auto import continues
-from ...newton.continuation import Continuation, Place, plane
 from ...problem import Problem
 from ...result import uninterrupted
-from ...sums.statistics import Moments
+from ...sampled_newton.continuation import Continuation, Place, plane
+from ...sums.moments import Moments
 from .flow import Plan, Solution, Start, fit, keep, penalties, plan
 
 Ends = list[Any]
@@ -116,7 +115,7 @@ class SeparateFits:
             if found is not None:
                 return Solution(problem, found[0]), found[1]
         result = uninterrupted(quietly(problem, **settings._asdict(), **_start(problem, near)))
-        margins = look(problem, result.x).margins if self._continuations else np.empty(0)
+        margins = problem.sums.evaluate(result.x).margins if self._continuations else np.empty(0)
         return Solution(problem, result), Place(result.x, margins, result.dual)
 
 

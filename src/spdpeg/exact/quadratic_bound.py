@@ -1,0 +1,128 @@
+"""A lower bound on a quadratic loss plus penalties, from the multipliers of the model and without data.
+
+Multipliers y within their sets bound each line and each norm of a conic form from below by y^T (K w - t), whatever w.
+What is left is a convex quadratic L(w), and the optimum is at least its minimum. At a w with slope e it is
+L(w) - e^T H^-1 e / 2, of second order in what rounding leaves of the optimality condition. Where H has no inverse the
+bound loses |e|^T |w* - w| instead: l1 weights bound w*, as weight |w*|_1 is at most the objective; elsewhere e must be
+no more than rounding, and w* is taken to be at most ten times as large as w.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import lapack
+
+from ..penalties.conic import ConicForm, group_norms
+from ..quadratic import Model
+from ..sums.moments import DiagonalMoments, Quadratic
+
+_EPS = float(np.finfo(float).eps)
+_TERMS = 64.0 * _EPS
+"""Relative rounding error of sums."""
+_NOISE = 4.0 * _EPS
+"""The same of what a slope is the sum of, entry by entry."""
+_FARTHEST = 10.0
+_SAFE = 2.0
+"""Factor on what a linear system in floating point says."""
+_ERRORS = 4.0
+"""Times the rounding error of the loss at w: at w*, which may be larger than w, and of the objective at w itself."""
+
+
+def lower_bound(model: Model, loss: Quadratic, w: np.ndarray, y: np.ndarray, value: float) -> float:
+    """A number below the optimum of loss + form, which has the value `value` at some point; minus infinity if none.
+
+    The loss is that of the model, with its constant; y must lie within its sets.
+    """
+    form, known = model.form, model.b.size
+    y = _settled(model, w, y)
+    x = loss.decoded(w[:known])
+    curved = form.curvature(w)
+    image = form.image(w)
+    balls = np.isinf(form.weight)
+    parts = [np.array([loss.value(x)]), 0.5 * w * curved, form.linear * w, y * image]
+    parts.append(-form.radius[balls] * group_norms(y, form.starts)[balls])
+    terms = np.concatenate(parts)
+    rounding = _TERMS * float(np.abs(terms).sum() + np.abs(y) @ form.image_sizes(w)) + _ERRORS * loss.error(x)
+    total = float(np.sum(terms)) - rounding - _left(model, w, y, value)
+    return total if np.isfinite(total) else -np.inf
+
+
+def _settled(model: Model, w: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Multipliers of single coordinates moved, within their sets, to where the slope vanishes."""
+    form = model.form
+    rows, columns, values = _singles(form)
+    if not rows.size:
+        return y
+    slope = model.times(w) - model.right() + form.adjoint(y)
+    moved = y.copy()
+    moved[rows] = np.clip(y[rows] - slope[columns] / values, -form.down[rows], form.up[rows])
+    return moved
+
+
+def _singles(form: ConicForm) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lines of one entry with finite slopes, one for each coordinate that has any; their columns and entries."""
+    pointers, _, columns, values = form.entries
+    single = (np.diff(pointers)[: form.n_lines] == 1) & np.isfinite(form.up) & np.isfinite(form.down)
+    single &= (np.minimum(form.up, form.down) > 0.0) & (form.offset[: form.n_lines] == 0.0)
+    rows = np.flatnonzero(single)
+    rows = rows[values[pointers[rows]] != 0.0]
+    _, first = np.unique(columns[pointers[rows]], return_index=True)
+    rows = rows[first]
+    return rows, columns[pointers[rows]], values[pointers[rows]]
+
+
+def _left(model: Model, w: np.ndarray, y: np.ndarray, value: float) -> float:
+    """How far the minimum of L may lie below L(w)."""
+    form, known = model.form, model.b.size
+    right = model.right()
+    slope = model.times(w) - right + form.adjoint(y)
+    _, rows, columns, values = form.entries
+    sizes = np.abs(right) + np.bincount(columns, np.abs(values * y[rows]), form.width)
+    sizes += abs(form.quadratic) @ np.abs(w)
+    sizes[:known] += abs(model.H) @ np.abs(w[:known])
+    noise = _NOISE * sizes
+    whole = np.abs(slope) + noise
+    if sp.issparse(model.H):
+        diagonal = np.zeros(form.width)
+        diagonal[:known] = model.H.diagonal()
+        bent = diagonal > 0.0
+        gain = 0.5 * float(np.sum(whole[bent] ** 2 / diagonal[bent]))
+        return gain + _linear(form, w, whole, sizes, ~bent, value)
+    H = form.quadratic.toarray() if form.curved else np.zeros((form.width, form.width))
+    H[:known, :known] += model.H
+    bent = H.diagonal() > 0.0
+    scale = 1.0 / np.sqrt(H.diagonal()[bent])
+    factor, failed = lapack.dpotrf(H[np.ix_(bent, bent)] * scale[:, None] * scale, lower=1)
+    if failed or not bent.any():
+        return _linear(form, w, whole, sizes, np.ones(w.size, dtype=bool), value)
+    half = lapack.dtrtrs(factor, scale * slope[bent], lower=1)[0]
+    least = float(np.min(factor.diagonal())) ** 2 / half.size  # about the smallest eigenvalue
+    gain = 0.5 * (float(np.linalg.norm(half)) + float(np.linalg.norm(scale * noise[bent])) / np.sqrt(least)) ** 2
+    return _SAFE * gain + _linear(form, w, whole, sizes, ~bent, value)
+
+
+def _linear(
+    form: ConicForm, w: np.ndarray, slope: np.ndarray, sizes: np.ndarray, among: np.ndarray, value: float
+) -> float:
+    """The sum of |slope| |w* - w| over coordinates without curvature."""
+    if not np.any(slope[among]):
+        return 0.0
+    rows, columns, entries = _singles(form)
+    weight = np.zeros(w.size)
+    if not np.any(form.linear):  # then no term of the objective is below 0
+        weight[columns] = np.minimum(form.up[rows], form.down[rows]) * np.abs(entries)
+    covered = among & (weight > 0.0)
+    cost = float(slope[covered] @ np.abs(w[covered]))
+    cost += float(np.max(slope[covered] / weight[covered], initial=0.0)) * value
+    bare = among & ~covered
+    if np.any(slope[bare] > _TERMS * sizes[bare]):
+        return np.inf
+    reach = np.abs(w) + _FARTHEST * (np.abs(w) + float(np.max(np.abs(w), initial=0.0)))
+    return cost + float(slope[bare] @ reach[bare])
+
+
+def chain_bound(loss: DiagonalMoments, pull: np.ndarray) -> float:
+    """min over x of the loss plus pull^T x, for a diagonal without zeros; pull^T x must be below the penalties."""
+    bent = pull / loss.curvature
+    terms = pull * (loss.target - 0.5 * bent)
+    rounding = _NOISE * float(np.sum(np.abs(pull) * (np.abs(loss.target) + np.abs(bent))))
+    return loss.rest + float(np.sum(terms)) - rounding - _ERRORS * loss.error(loss.target - bent)

@@ -1,0 +1,27 @@
+"""Quadratic models with penalties, minimised exactly and without data.
+
+    min over w of  1/2 w^T H w - b^T w + (lines and groups of a ConicForm)
+
+Newton steps, one-read and the conic programs of non-smooth losses all come down to this problem. Nothing here knows
+rows, losses or tolerances of a run.
+
+| file | what |
+|---|---|
+| model | the model, and what is known of its minimiser |
+| minimization | interior points: scale, follow the central path, return to the units of the model |
+| scaling | unit diagonal, unit rows, unit b |
+| central_path | one step along the path, whatever solves its linear systems |
+| dense, sparse | the run for a dense H, and for a sparse one or one that is diagonal plus few rows |
+| linear_algebra | sparse positive definite matrices, factored many times |
+| stopping | when a run ends |
+| stationary | the rest of the optimality condition, removed by the smallest change |
+| infeasible | proofs that a model has no solution |
+| crossover, simple_face | from an interior point to exact zeros, equal neighbours and active bounds |
+| augmented | the same problem for penalties that are known by their prox alone |
+"""
+
+from .crossover import to_face
+from .minimization import ACCURACY, minimize
+from .model import LowRank, Model, ModelSolution, Status
+
+__all__ = ["ACCURACY", "LowRank", "Model", "ModelSolution", "Status", "minimize", "to_face"]

@@ -1,0 +1,232 @@
+"""Quadratic models with penalties, minimised exactly and without data.
+
+    min over w of  1/2 w^T H w - b^T w + (lines and groups of a ConicForm)
+
+`minimize` follows the central path (see central_path); `crossover.to_face` then makes zeros, fused entries and active
+bounds exact.
+"""
+
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..penalties.conic import ConicForm, group_norms
+from . import dense, infeasible, scaling, sparse, stationary
+from .central_path import Point, Terms
+from .model import LowRank, Model, ModelSolution, Status
+from .stopping import FLOOR
+
+ACCURACY = 1e-12
+"""Relative accuracy that is aimed at; rounding decides how much of it is reached."""
+_ENOUGH = 1e-8
+"""Relative accuracy that counts as optimal."""
+_MET = 1e-9
+"""Part of the terms of a constraint by which it may be missed."""
+_LEAST_W, _LEAST_Y = 1e-6, 1e-3
+"""Sizes of w and y, in a model of size 1, below which they do not tell what is large: at a solution 0, say."""
+_FEW, _MANY_LONG, _MOST_DENSE = 60, 64, 4000
+"""Variables up to which a sparse H is treated as dense; long rows from which on it is, up to the last size."""
+
+
+def minimize(model: Model, accuracy: float = ACCURACY) -> ModelSolution:
+    """The solution of a model, up to a relative `accuracy` or as far as rounding allows."""
+    found = _minimized(model, accuracy)
+    if found.status == "infeasible" or not model.form.bounded or not _misses(model, found.w):
+        return found
+    # Constraints that are small beside what H and b ask for were met only in units of the latter.
+    again = _minimized(model, accuracy, tight=True)
+    return again if not _misses(model, again.w) else found
+
+
+def _misses(model: Model, w: np.ndarray) -> bool:
+    """Whether a constraint is missed by more than a small part of its own terms."""
+    form = model.form
+    image, size = form.image(w), _MET * form.image_sizes(w)
+    lines = form.n_lines
+    above, below = form.limits
+    if np.any((image > size)[:lines] & above) or np.any((image < -size)[:lines] & below):
+        return True
+    balls = np.isinf(form.weight)
+    return bool(np.any(group_norms(image, form.starts)[balls] > (1.0 + _MET) * form.radius[balls]))
+
+
+def _minimized(model: Model, accuracy: float, tight: bool = False) -> ModelSolution:
+    right = model.right()
+    kept = _kept_lines(model.form)
+    form = kept.form
+    diagonal = model.diagonal()
+    if isinstance(model.H, np.ndarray) and not model.H.any():
+        diagonal = diagonal + scaling.stiffness(form)
+    scales = scaling.find(diagonal, right, form, tight)
+    terms = scaling.apply(form, scales)
+    factor = scales.columns * np.sqrt(scales.width / scales.price)
+    b = scales.columns * right / scales.price
+    if _is_small(model):
+        outcome = dense.run(_padded(model) * factor[:, None] * factor, b, terms, accuracy)
+    else:
+        outcome = sparse.run(_scaled_parts(model, factor), b, terms, accuracy)
+    return _finished(model, kept, scales, terms, outcome)
+
+
+class _Kept(NamedTuple):
+    """The lines with entries; the multipliers of the others are known."""
+
+    form: ConicForm
+    rows: np.ndarray
+    y: np.ndarray
+
+
+_kept: WeakKeyDictionary[ConicForm, _Kept] = WeakKeyDictionary()
+
+
+def _kept_lines(form: ConicForm) -> _Kept:
+    """Leave out lines that are constant or of slope 0; found once for each form."""
+    if form not in _kept:
+        _kept[form] = _without_constants(form)
+    return _kept[form]
+
+
+def _without_constants(form: ConicForm) -> _Kept:
+    K = form.K
+    if not K.has_canonical_format:
+        K = K.copy()
+        K.sum_duplicates()  # sorts the columns too
+    counts = np.diff(K.indptr)
+    lines = form.n_lines
+    used = np.ones(K.shape[0], dtype=bool)
+    used[:lines] = (counts[:lines] > 0) & ((form.up > 0.0) | (form.down > 0.0))
+    y = np.zeros(K.shape[0])
+    if used.all():
+        return _Kept(_with_rows(form, K, used), np.arange(K.shape[0]), y)
+    constant = -form.offset[:lines]
+    slopes = np.where(constant == 0.0, 0.0, form.slopes(constant))
+    y[:lines] = np.where(used[:lines] | np.isinf(slopes), 0.0, slopes)
+    return _Kept(_with_rows(form, sp.csr_array(K[used]), used), np.flatnonzero(used), y)
+
+
+def _with_rows(form: ConicForm, K: sp.csr_array, used: np.ndarray) -> ConicForm:
+    lines = used[: form.n_lines]
+    return ConicForm(
+        form.size, form.quadratic, form.linear, K, form.offset[used], form.up[lines], form.down[lines],
+        form.starts - np.count_nonzero(~lines), form.weight, form.radius, form.bend[lines],
+    )  # fmt: skip
+
+
+def _is_small(model: Model) -> bool:
+    """Whether a dense matrix serves best: H is one, or few variables, or too many long rows for a Schur complement."""
+    if isinstance(model.H, np.ndarray) or model.width <= _FEW:
+        return True
+    long = np.count_nonzero(np.diff(model.form.K.indptr) > sparse.LONG)
+    return bool(long > _MANY_LONG and model.width <= _MOST_DENSE)
+
+
+def _scaled_parts(model: Model, factor: np.ndarray) -> sparse.Parts:
+    """The sparse part of H, and the few rows beside it, in scaled variables."""
+    known, width = model.b.size, model.width
+    low = isinstance(model.H, LowRank)
+    own = sp.coo_array(sp.diags_array(model.H.diagonal) if low else model.H)
+    H = model.form.quadratic + sp.csr_array((own.data, (own.row, own.col)), shape=(width, width))
+    scale = sp.diags_array(factor)
+    V, signs = np.zeros((0, width)), np.zeros(0)
+    if low:
+        V, signs = np.zeros((model.H.signs.size, width)), model.H.signs
+        V[:, :known] = model.H.V * factor[:known]
+    return sparse.Parts(sp.csr_array(scale @ H @ scale), V, signs)
+
+
+def _padded(model: Model) -> np.ndarray:
+    if isinstance(model.H, np.ndarray) and model.b.size == model.width and not model.form.curved:
+        return model.H
+    H = model.form.quadratic.toarray()
+    known = slice(model.b.size)
+    if isinstance(model.H, LowRank):
+        H[known, known] += np.diag(model.H.diagonal) + model.H.V.T @ (model.H.signs[:, None] * model.H.V)
+    else:
+        H[known, known] += model.H.toarray() if sp.issparse(model.H) else model.H
+    return H
+
+
+def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, outcome: Any) -> ModelSolution:
+    form, point = model.form, outcome.point
+    w = scales.unscaled_w(point.w)
+    y = kept.y.copy()
+    y[kept.rows] = _within(kept.form, scales.unscaled_y(point.y))
+    if np.all(np.isfinite(w)):
+        w, y = stationary.corrected(model, w, y)
+        y = _within(form, y)
+    lines = form.n_lines
+    image, right = form.image(w), model.right()
+    residual = model.times(w) - right + form.adjoint(y)
+    gap = _complementarity(form, image, y) + float(np.abs(residual) @ np.abs(w))
+    active, zero = np.zeros(lines, dtype=bool), np.zeros(0, dtype=bool)
+    own_active, zero = _vanishing(terms, point)
+    active[kept.rows[kept.rows < lines]] = own_active
+    value = model.value(w, image)
+    size = abs(value) + float(np.abs(right) @ np.abs(w)) + FLOOR * scales.width * scales.price
+    good = outcome.short <= _ENOUGH * outcome.size and gap <= _ENOUGH * size
+    status: Status = "optimal" if good else "inaccurate"
+    last = np.zeros(y.size)
+    last[kept.rows] = scales.unscaled_y(outcome.last.y)
+    found = infeasible.find(model, scales.unscaled_w(outcome.last.w), last, good)
+    if found is not None:
+        status = found[0]
+    return ModelSolution(
+        w=w, y=y, residual=residual, value=value, violation=model.violation(w), gap=gap, active=active,
+        zero=zero, iterations=outcome.steps, status=status, certificate=None if found is None else found[1],
+    )  # fmt: skip
+
+
+def _within(form: ConicForm, y: np.ndarray) -> np.ndarray:
+    """y cut off at its set, exactly."""
+    lines = form.n_lines
+    y[:lines] = np.minimum(np.maximum(y[:lines], -form.down), form.up)
+    for _ in range(4 if form.weight.size else 0):  # dividing by the norm may round upwards
+        lengths = group_norms(y, form.starts)
+        if not np.any(lengths > form.weight):
+            break
+        shrink = np.where(lengths > form.weight, form.weight / np.where(lengths > 0.0, lengths, 1.0), 1.0)
+        shrink = np.where(shrink < 1.0, np.minimum(shrink, 1.0 - np.finfo(float).eps), 1.0)
+        y[lines:] *= np.repeat(shrink, np.diff(form.starts))
+    return y
+
+
+def _vanishing(terms: Terms, point: Point) -> tuple[np.ndarray, np.ndarray]:
+    """Which lines and groups vanish: their primal part is smaller, in its units, than the room of their multiplier."""
+    size = max(float(np.max(np.abs(point.w), initial=0.0)), _LEAST_W)
+    both = terms.above * terms.below > 0.0
+    sharp = terms.bend == 0.0
+    width = np.where(both, terms.up + terms.down, 1.0) * 0.5
+    room = np.minimum(np.where(terms.above > 0.0, point.u, np.inf), np.where(terms.below > 0.0, point.v, np.inf))
+    pull = max(float(np.max(np.abs(point.y), initial=0.0)), _LEAST_Y)
+    lines = sharp & ((point.p + point.q) / size < room / np.where(both, np.maximum(width, 1e-300), pull))
+    if not terms.weight.size:
+        return lines, np.zeros(0, dtype=bool)
+    balls = terms.balls > 0
+    lengths, multipliers = group_norms(point.body, terms.starts), group_norms(point.y, terms.starts)
+    norms = point.head / size < (terms.weight - multipliers) / np.where(balls, 1.0, terms.weight)
+    border = (point.head - lengths) / np.maximum(terms.radius, 1e-300) < point.lead / pull
+    return lines, np.where(balls, border, norms)
+
+
+def _complementarity(form: ConicForm, image: np.ndarray, y: np.ndarray) -> float:
+    """Lines and groups at w minus their linear bounds by y: 0 at a solution, never negative up to rounding."""
+    lines = form.n_lines
+    ends = form.slopes(image[:lines])
+    finite = np.isfinite(ends)
+    ends = np.where(finite, ends, 0.0)
+    # s a - bend s^2 / 2 at the slope s of the line, minus the same at y.
+    own = (ends - y[:lines]) * (image[:lines] - 0.5 * form.bend * (ends + y[:lines]))
+    own = np.where(finite, own, np.abs(y[:lines] * image[:lines]))
+    total = float(np.maximum(own, 0.0).sum())
+    if not form.weight.size:
+        return total
+    product = image[lines:] * y[lines:]
+    labels = np.repeat(np.arange(form.weight.size), np.diff(form.starts))
+    products = np.bincount(labels, product, minlength=form.weight.size)
+    balls = np.isinf(form.weight)
+    lengths = group_norms(image, form.starts)
+    norms = np.where(balls, 0.0, form.weight) * lengths - products
+    rims = form.radius * group_norms(y, form.starts) - products
+    return total + float(np.abs(np.where(balls, rims, norms)).sum())

@@ -1,0 +1,76 @@
+"""What an interior point leaves of the optimality condition, taken out by the smallest change of w and y.
+
+Where H is singular, or multipliers are near the ends of their sets, the last systems of the central path are too badly
+conditioned for it. Here w moves in the metric of H and each multiplier by the square of its room, so that neither goes
+far: with G = H + K^T R^2 K and G m = -residual the changes are m and R^2 K m, and H m + K^T R^2 K m = -residual.
+"""
+
+import numpy as np
+import scipy.linalg
+
+from ..penalties.conic import ConicForm, group_norms
+from .model import Model
+
+_MOST = 400
+"""Variables up to which this is done."""
+_ROUNDS = 3
+_EXACT = 32.0 * np.finfo(float).eps
+"""Part of the sums of absolute values that rounding leaves."""
+_LEAST = 1e-14
+"""Relative size of eigenvalues that count as 0."""
+_FARTHEST = 1e-6
+"""Part of the largest entry of w that an entry may move by."""
+
+
+def corrected(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """w and y with a residual of rounding size where it was larger; as they were if that is not to be had."""
+    form = model.form
+    if model.width > _MOST or not isinstance(model.H, np.ndarray):
+        return w, y
+    right = model.right()
+    residual = model.times(w) - right + form.adjoint(y)
+    sizes = np.abs(right) + np.abs(form.K).T @ np.abs(y)
+    if np.all(np.abs(residual) <= _EXACT * sizes):
+        return w, y
+    H = form.quadratic.toarray()
+    H[: model.b.size, : model.b.size] += model.H
+    room = _room(form, y)
+    K = form.K.toarray()
+    bend = K.T @ (room[:, None] ** 2 * K)
+    stiff, loose = float(np.trace(H)), float(np.trace(bend))
+    balance = stiff / loose if stiff > 0.0 and loose > _LEAST * stiff else 1.0
+    freedom = balance * room**2
+    G = H + balance * bend
+    scale = np.sqrt(np.diagonal(G))
+    scale = np.where(scale > 0.0, scale, 1.0)
+    try:
+        values, vectors = scipy.linalg.eigh(G / scale / scale[:, None])
+    except (np.linalg.LinAlgError, ValueError):
+        return w, y
+    kept = values > _LEAST * float(values[-1])
+    inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
+    best = w, y
+    level = np.abs(residual).max()
+    for _ in range(_ROUNDS):
+        move = vectors @ (inverse * (vectors.T @ (residual / scale))) / scale
+        if np.abs(move).max() > _FARTHEST * np.abs(w).max():
+            break
+        w, y = w - move, y - freedom * (K @ move)
+        residual = model.times(w) - right + form.adjoint(y)
+        if not np.abs(residual).max() < 0.5 * level:
+            break
+        best, level = (w, y), np.abs(residual).max()
+    return best
+
+
+def _room(form: ConicForm, y: np.ndarray) -> np.ndarray:
+    """How far each multiplier may move within its set; one without bounds, by its own size."""
+    lines = form.n_lines
+    own = np.minimum(form.up - y[:lines], y[:lines] + form.down)
+    rows = np.abs(y).copy()
+    rows[:lines] = np.where(np.isfinite(own), np.maximum(own, 0.0), np.abs(y[:lines]))
+    if form.weight.size:
+        left = np.maximum(form.weight - group_norms(y, form.starts), 0.0)
+        left = np.repeat(left, np.diff(form.starts))
+        rows[lines:] = np.where(np.isfinite(left), left, np.abs(y[lines:]))
+    return rows

@@ -1,0 +1,123 @@
+"""From the solution of one problem to that of the next, on the same data under other penalties.
+
+Proximal Newton steps, with two differences to those of `solve`. Margins are linear in x: at a combination of solutions
+they need no product with the data. And the curvature of the loss changes little from one solution to the next: it is
+averaged over many rows and kept as long as it serves, corrected after each step so that the model changes the gradient
+along the step as the loss did. Whatever such steps do not settle soon is left to `solve`.
+"""
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..certificate import Certificate, certify, least_gap
+from ..problem import Problem
+from ..result import History, Run, Status
+from ..sums import Evaluation
+from .models import Form, Split, TallModel, splitting
+
+_MOST_STEPS = 12
+_ACCURACY = 3e-4
+"""Of the first model; a tenth of that for each that follows."""
+_LAST_ACCURACY = 1e-11
+_SLACK = 1e-3
+"""Part of the objective by which a step may raise it: a start may lie low and yet be less certain."""
+_READS = 2.0
+"""What the curvature may cost, in reads of the data, unless that left less than"""
+_ROWS_PER_FEATURE = 20
+"""rows for it, per coordinate."""
+_POOR = 0.1
+"""Part of a gap that a step may leave before the curvature is taken anew, or"""
+_MISSES = 5
+"""steps since then that did not end a run."""
+
+
+class Place(NamedTuple):
+    """A solution: x, its margins, and the multipliers of F x in the sign of results."""
+
+    x: np.ndarray
+    margins: np.ndarray
+    dual: np.ndarray
+
+
+def plane(ends: Sequence[Any]) -> Any:
+    """beside + above - corner, of the ends of three neighbours; the end of the first if there are fewer."""
+    return ends[0] + ends[1] - ends[2] if len(ends) == 3 else ends[0]
+
+
+class Continuation:
+    """Solves problems that differ from `problem` in their penalties only, one after the other."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._model = TallModel(problem, splitting(problem))
+        self._loss_size = problem.loss_size
+        n = problem.block.labels.size
+        cheap = round(problem.block.rows.values.size / (4.0 * _READS * n))
+        self._stride = max(1, min(cheap, n // (_ROWS_PER_FEATURE * problem.n_coordinates)))
+        self._misses = _MISSES
+
+    def solve(self, problem: Problem, near: list[Place], tol: float, max_passes: float) -> tuple[Run, Place] | None:
+        """The solution, from those of neighbours; None if that takes more than some steps, or all passes."""
+        start = Place(*map(plane, zip(*near, strict=True)))
+        n, begun = problem.block.labels.size, time.perf_counter()
+        form = splitting(problem)
+        self._model.penalise(problem, form)
+        x, seen, reads = start.x, problem.sums.evaluate(start.x, start.margins), n
+        y = -start.dual if start.dual.size == problem.F.n_outputs else np.zeros(problem.F.n_outputs)
+        split = form.split(problem, x, y, seen.gradient)
+        value = seen.loss + problem.penalty_value(x)
+        records = [(reads / n, 0, time.perf_counter() - begun, value, 0.0)]
+        gap, accuracy = math.inf, _ACCURACY
+        for step in range(1, _MOST_STEPS + 1):
+            reads += n + self._refresh(seen)
+            if reads > max_passes * n:
+                return None
+            with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
+                point = self._model.minimize(x, seen.gradient, split, accuracy)
+            x_new = form.exact(problem, point, split)
+            there = problem.sums.evaluate(x_new)
+            value_new = there.loss + problem.penalty_value(x_new)
+            if not value_new <= value + _SLACK * abs(value):
+                self._misses = _MISSES
+                return None
+            self._model.correct(x_new - x, there.gradient - seen.gradient)
+            x, seen, value = x_new, there, value_new
+            records.append((reads / n, step, time.perf_counter() - begun, value, 0.0))
+            before, gap = gap, least_gap(problem, x, seen, value, tol)
+            if not gap > tol * abs(value):
+                certificate = self._certify(problem, form, x, split, seen, tol)
+                if certificate.met is not None:
+                    dual = -form.multiplier(problem, split)
+                    return _account(x, dual, certificate, records), Place(x, seen.margins, dual)
+                gap = certificate.gap if math.isfinite(certificate.gap) else certificate.residual
+            self._misses += _MISSES if gap > _POOR * before else 1
+            accuracy = max(_LAST_ACCURACY, 0.1 * accuracy)
+        return None
+
+    def _certify(
+        self, problem: Problem, form: Form, x: np.ndarray, split: Split, seen: Evaluation, tol: float
+    ) -> Certificate:
+        """Where one norm holds all penalties the bound does not ask for the multipliers, which take time to find."""
+        if problem.merged is not None:
+            quick = certify(problem, x, np.zeros(problem.F.n_outputs), seen=seen, tol=tol)
+            if math.isfinite(quick.rel_gap):
+                return quick.judged(tol, self._loss_size)
+        dual = -form.multiplier(problem, split)
+        return certify(problem, x, dual, seen=seen, tol=tol).judged(tol, self._loss_size)
+
+    def _refresh(self, seen: Evaluation) -> int:
+        """Take the curvature anew if it is time; the number of rows read."""
+        if self._misses < _MISSES:
+            return 0
+        self._misses = 0
+        return self._model.move(seen.margins, 0.0, self._stride, 0, self._model.stiffness)
+
+
+def _account(
+    x: np.ndarray, dual: np.ndarray, certificate: Certificate, records: list[tuple[float, int, float, float, float]]
+) -> Run:
+    history = History(*(np.array(column) for column in zip(*records, strict=True)))
+    return Run(x, dual, certificate.primal, certificate, history, records[-1][0], Status.TOLERANCE)

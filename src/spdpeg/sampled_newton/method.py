@@ -1,0 +1,267 @@
+"""Proximal Newton with sampled curvature, for problems with few coordinates.
+
+Each step replaces the loss by its quadratic model and solves the model, penalties included, by ADMM on K = [F; I],
+whose matrix is factorised once a step. The curvature is averaged over a part of the rows only: it changes the path, not
+the solution. Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functions, SIAM Journal on
+Optimization 24 (2014); sampled curvature: Byrd, Chin, Neveitt, Nocedal, SIAM Journal on Optimization 21 (2011).
+"""
+
+import math
+
+import numpy as np
+
+from ..certificate import Certificate
+from ..data import Block
+from ..data.base import no_weights
+from ..data.blocks import data_matrix
+from ..errors import UnsupportedError
+from ..kernels.jit import as_reals
+from ..kernels.terms import Terms
+from ..parameters import whole_number
+from ..problem import Problem
+from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
+from ..state import State
+from ..sums import Evaluation
+from .chain_face import face_step
+from .kernels import second_derivatives
+from .models import Form, SparseModel, Split, TallModel, WideModel, is_sparse, splitting
+
+MOST_FEATURES = 2000
+"""Coordinates, or rows, of a model with a dense matrix, at most."""
+_MOST_WIDE = 2e7
+"""Entries of an N x d matrix that may be kept where d is larger than that."""
+_MOST_SPARSE = 100_000
+"""Coordinates of a sparse model, at most."""
+ROWS_PER_FEATURE = 20
+"""Rows that the curvature is averaged over, per coordinate."""
+_FIRST_ACCURACY, _LAST_ACCURACY = 1e-3, 1e-11
+_MOST_HALVINGS = 15
+_ROUNDING = 1e-14
+"""Part of the objective by which a step may raise it."""
+_FIRST_FLOOR = 1e-3
+"""Least curvature of a row, relative to the most that the loss has, after a step that had to be cut short."""
+_MOST_FACE_STEPS = 20
+_LOOKED_AT = 1000
+"""Rows that tell, at the start, whether the loss is flat."""
+_LARGE_DROP = 1e-3
+"""A step that lowers the objective by more than this part of it is hardly the last one."""
+
+
+_SEEN = ("margins", "gradient", "rising")
+"""Vectors of the state that hold what was read at x."""
+
+Model = TallModel | WideModel | SparseModel
+
+
+def fits(problem: Problem) -> bool:
+    """Whether the model's matrices fit: few coordinates, few rows, or few entries in each."""
+    return (
+        problem.n_coordinates <= MOST_FEATURES
+        or (
+            problem.n_samples is not None
+            and problem.n_samples <= MOST_FEATURES
+            and problem.n_samples * problem.n_coordinates <= _MOST_WIDE
+        )
+        or (problem.n_coordinates <= _MOST_SPARSE and is_sparse(problem))
+    )
+
+
+def is_tall(problem: Problem) -> bool:
+    """Whether the model has a d x d matrix."""
+    return problem.n_coordinates <= MOST_FEATURES and not is_sparse(problem)
+
+
+class SampledNewton(Periodic, Watcher):
+    """x <- minimiser of the quadratic model of l plus r1 + r2(F .), with step halving; the last iterate.
+
+    Parameters
+    ----------
+    rows : int, optional
+        Rows that the curvature is averaged over; 20 d by default, all of them if there are fewer. Halving steps doubles
+        their number. With more than 2000 coordinates all rows are taken.
+    """
+
+    about = About(
+        name="sampled-newton",
+        summary="proximal Newton with sampled curvature, deterministic, for few coordinates or few rows",
+        update="x+ = x + step (m - x), m the minimiser of a quadratic model of l, plus r1 + r2(F .)",
+        cost=(
+            "1 pass, curvature of 20 d rows, one factorisation (d x d, or N x N), up to 2000 products, F and F^T with "
+            "it"
+        ),
+        memory="5 d + 2 l + N, and at work 3 d^2 + N + 7 d + 3 l, or N^2 + N d for few rows",
+        rate="superlinear if the curvature is that of all rows",
+        needs=(
+            "smooth loss; any r1, r2, F; finite sum; d at most 2000, or N at most 2000 with N d at most 2e7, or sparse"
+            " rows and l1 norms"
+        ),
+        deterministic=True,
+        finite_sum=True,
+        converges=True,
+        assumptions=(
+            "l twice differentiable and strongly convex on the level set, models solved ever more accurately; near the"
+            " solution"
+        ),
+    )
+
+    def __init__(self, rows: int | None = None) -> None:
+        self.rows = rows
+        if rows is not None:
+            whole_number("rows", rows, least=1)
+
+    def check(self, problem: Problem) -> None:
+        require_smooth(self, problem)
+        if not fits(problem):
+            raise UnsupportedError(
+                f"sampled-newton factorises a d x d or an N x N matrix; d is {problem.n_coordinates} and N is "
+                f'{problem.n_samples}. It takes up to {MOST_FEATURES}; use "vr-spdpeg".'
+            )
+
+    def _dual_size(self, problem: Problem) -> int:
+        return splitting(problem).K.n_outputs
+
+    def steps_ahead(self, state: State) -> float:
+        return 1.0  # each step reads a number of rows of its own
+
+    def start(
+        self, problem: Problem, batch_size: int, x0: np.ndarray
+    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        n, d = problem.block.labels.size, x0.size
+        z = self._form(problem).K.forward(x0)
+        vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n)}
+        vectors |= {"gradient": np.zeros(d), "rising": np.zeros(d)}
+        stride = max(1, n // int(self.rows or ROWS_PER_FEATURE * d))
+        numbers = {"stride": stride, "accuracy": _FIRST_ACCURACY, "floor": 0.0}
+        numbers |= {"stiffness": math.nan, "loss": math.nan, "value": math.nan, "drop": 0.0}
+        return numbers, vectors
+
+    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+        if not math.isnan(state.numbers["value"]):
+            return 0
+        self._begin(problem, state, problem.sums.evaluate(state.vectors["x"]))
+        return problem.block.labels.size
+
+    def on_certificate(
+        self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
+    ) -> None:
+        if math.isnan(state.numbers["value"]):
+            self._begin(problem, state, evaluation)
+
+    def _begin(self, problem: Problem, state: State, seen: Evaluation) -> None:
+        """With what was seen at the start."""
+        v = state.vectors
+        _take(state, seen, seen.loss + problem.penalty_value(v["x"]))
+        if problem.merged is not None:
+            v["y"][:] = -v["gradient"]  # what it is at the solution
+        some = slice(None, None, max(1, v["margins"].size // _LOOKED_AT))
+        labels, margins = as_reals(problem.block.labels[some]), v["margins"][some].copy()
+        bends = np.empty(labels.size)
+        second_derivatives(problem.loss.derivative_term, margins, labels, no_weights(), 0.0, bends)
+        if 2 * np.count_nonzero(bends) < labels.size:
+            state.numbers["floor"] = 1.0  # most rows lie on straight lines of the loss
+
+    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+        v, numbers = state.vectors, state.numbers
+        n = block.labels.size
+        form, model = self._form(problem), self._model(problem)
+        before_step = numbers["value"]
+        stride = int(numbers["stride"])
+        floor = numbers["floor"] * problem.loss.curvature
+        reads = model.move(v["margins"], floor, stride, state.steps % stride, numbers["stiffness"])
+        before = Split(v["y"].copy(), v["z"].copy())
+        with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
+            x_new = model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
+        x_new = form.exact(problem, x_new, Split(v["y"], v["z"]))
+
+        seen, value = _read(problem, x_new)
+        reads += n
+        step = 1.0
+        # At the end values differ by rounding alone while the gradient, and with it the gap, still gains.
+        ceiling = numbers["value"] + _ROUNDING * abs(numbers["value"])
+        while value > ceiling and step > 0.5**_MOST_HALVINGS:
+            step *= 0.5
+            seen, value = _read(problem, v["x"] + step * (x_new - v["x"]))
+            reads += n
+        # A loss with flat stretches may have no curvature where x is; the model then needs some of its own.
+        raised = min(max(10.0 * numbers["floor"], _FIRST_FLOOR), 1.0)
+        numbers["floor"] = raised if step < 0.5 or not value <= ceiling else 0.1 * numbers["floor"]
+        if step < 1.0:
+            numbers["stride"] = max(1, stride // 2)
+        if value <= ceiling:
+            # A whole step keeps the exact zeros and pieces of the model's solution.
+            v["x"][:] = x_new if step == 1.0 else v["x"] + step * (x_new - v["x"])
+            _take(state, seen, value)
+        else:
+            v["y"][:], v["z"][:] = before  # a model without a minimiser has carried them far away
+        if isinstance(model, WideModel) and problem.merged is not None and problem.F.n_outputs > 0:
+            reads += n * self._face_steps(problem, state)
+        drop = before_step - numbers["value"]
+        numbers["drop"] = drop / abs(numbers["value"]) if 0.0 < drop < math.inf and numbers["value"] else 0.0
+        numbers["accuracy"] = max(_LAST_ACCURACY, 0.1 * numbers["accuracy"])
+        numbers["stiffness"] = model.stiffness
+        return reads
+
+    _split: tuple[Problem, Form] | None = None
+    _modelled: tuple[Problem, Model] | None = None
+
+    def _form(self, problem: Problem) -> Form:
+        """The split of the penalties, made once for each problem."""
+        if self._split is None or self._split[0] is not problem:
+            self._split = problem, splitting(problem)
+        return self._split[1]
+
+    def _model(self, problem: Problem) -> Model:
+        """The model, made once for each problem and not before the first step; the state holds what changes."""
+        if self._modelled is None or self._modelled[0] is not problem:
+            kind = TallModel if is_tall(problem) else SparseModel if is_sparse(problem) else WideModel
+            self._modelled = problem, kind(problem, self._form(problem))
+        return self._modelled[1]
+
+    def _face_steps(self, problem: Problem, state: State) -> int:
+        """Newton's steps among the pieces that the model's solution has; the number of reads."""
+        v, numbers = state.vectors, state.numbers
+        rows, labels, weights = problem.block
+        bends = np.empty_like(v["margins"])
+        A = data_matrix(rows)
+        for reads in range(_MOST_FACE_STEPS):
+            second_derivatives(problem.loss.derivative_term, v["margins"], labels, weights, 0.0, bends)
+            x_new = face_step(problem, A, bends / labels.size, v["x"], v["gradient"])
+            if x_new is None:
+                return reads
+            seen, value = _read(problem, x_new)
+            if not value < numbers["value"] - 1e-14 * abs(numbers["value"]):
+                return reads + 1
+            v["x"][:] = x_new
+            _take(state, seen, value)
+        return _MOST_FACE_STEPS
+
+    def may_be_optimal(self, state: State, tol: float) -> bool:
+        # Each step about squares the distance that is left, in the end.
+        return state.numbers["drop"] <= max(math.sqrt(tol), _LARGE_DROP)
+
+    def evaluation(self, state: State) -> Evaluation | None:
+        if math.isnan(state.numbers["value"]):
+            return None
+        return Evaluation(state.numbers["loss"], *(state.vectors[name] for name in _SEEN))
+
+    def solution(self, problem: Problem, state: State) -> Solution:
+        v, form = state.vectors, self._form(problem)
+        m = form.lengths.size
+        z = v["z"][:m] * form.lengths if problem.merged is None else problem.F.forward(v["z"])
+        return Solution(v["x"].copy(), v["x"].copy(), z, -form.multiplier(problem, Split(v["y"], v["z"])))
+
+    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+        vectors["y"][: y.size] = y * self._form(problem).lengths
+
+
+def _read(problem: Problem, x: np.ndarray) -> tuple[Evaluation, float]:
+    """What the data say at x, and the objective."""
+    seen = problem.sums.evaluate(x)
+    return seen, seen.loss + problem.penalty_value(x)
+
+
+def _take(state: State, seen: Evaluation, value: float) -> None:
+    """Keep what was seen at x, and the objective there."""
+    state.numbers["loss"], state.numbers["value"] = seen.loss, value
+    for name in _SEEN:
+        state.vectors[name][:] = getattr(seen, name)

@@ -1,0 +1,370 @@
+"""The quadratic model of a proximal Newton step, solved by ADMM.
+
+The penalties act on K x, where K is the identity if they have one prox together and [F; I] otherwise. For few
+coordinates H + rho K^T K is inverted once a step. For few rows it is never formed: H = A^T D A has rank N, and Woodbury
+leaves an N x N matrix.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+import scipy.sparse.linalg
+
+from ..data.blocks import data_matrix
+from ..kernels.jit import as_reals
+from ..operators import Identity, Matrix, Operator, Stack
+from ..penalties import L1, Penalty, SeparableSum, Zero
+from ..problem import Problem
+from ..solvers.stacking import Stacked
+from . import interior_point
+from .kernels import REBALANCE, RELAXATION, Work, add_curvature, correct, model_steps, second_derivatives
+
+_MOST_INNER = 2000
+_MOST_WIDE_INNER = 200
+_DENSE_SHARE = 0.3
+"""Part of the entries from which on the curvature is left to dense linear algebra, in pieces of"""
+_ENTRIES_AT_ONCE = 4_000_000
+_FINEST = 1e-12
+"""Accuracy that interior points aim at most."""
+_FEW_ENTRIES = 3
+"""In a row, on average."""
+_UNEVEN = 2.0
+"""Ratio of lengths from which on rows of F are brought to one length."""
+_MOST_CHANGE = 1e4
+"""Of rho within a step, beyond which ADMM will not come to an end."""
+_LEAST_CHANGE = 1e-3
+"""Of the slope along a step, as a part of what the model foretold, from which on it is corrected."""
+_FIRST_RHO = 0.01
+"""Part of the mean curvature that rho is at first, for few rows."""
+
+
+class Split(NamedTuple):
+    """Where ADMM on the model stands: K x should equal z, and y is the multiplier of that."""
+
+    y: np.ndarray
+    z: np.ndarray
+
+
+class Form(NamedTuple):
+    """How the penalties are split off: K, and the penalty on K x."""
+
+    K: Operator
+    penalty: Penalty
+    holds_x: bool
+    """K x ends with x itself."""
+    lengths: np.ndarray
+    """By which the rows of F were divided."""
+
+    def split(self, problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> Split:
+        """What ADMM would end with if x were the solution, y the multiplier of F x, and this the loss's gradient."""
+        if problem.merged is not None:
+            return Split(-gradient, x.copy())
+        multipliers = y * self.lengths
+        if self.holds_x:
+            multipliers = np.concatenate([multipliers, -(gradient + problem.F.adjoint(y))])
+        return Split(multipliers, self.K.forward(x))
+
+    def exact(self, problem: Problem, point: np.ndarray, split: Split) -> np.ndarray:
+        """The minimiser of a model with exact zeros and pieces: y is a subgradient at z up to rounding.
+
+        The point as it is where the split does not hold it.
+        """
+        if not self.holds_x:
+            return point
+        penalty = problem.regularizer if problem.merged is None else problem.merged
+        return penalty.prox(split.z[-point.size :] + split.y[-point.size :])
+
+    def multiplier(self, problem: Problem, split: Split) -> np.ndarray:
+        """The multiplier of F x."""
+        if problem.merged is not None:
+            return problem.chain_dual(split.z, split.y)
+        return split.y[: self.lengths.size] / self.lengths
+
+
+def splitting(problem: Problem) -> Form:
+    """One prox for all penalties if there is one; otherwise F x, and x where r1 asks for it."""
+    d, m = problem.n_coordinates, problem.F.n_outputs
+    if problem.merged is not None:
+        return Form(Identity().bind(d), problem.merged, True, np.ones(m))
+    F, r2, lengths = _even_rows(problem)
+    if isinstance(problem.regularizer, Zero):
+        return Form(F, r2, False, lengths)
+    return Form(Stack(F, Identity()).bind(d), SeparableSum([r2, problem.regularizer], [m, d]), True, lengths)
+
+
+def _even_rows(problem: Problem) -> tuple[Operator, Penalty, np.ndarray]:
+    """F with rows of equal length, r2 that makes up for it, and the lengths; as they are where one rho suits all."""
+    F, r2 = problem.F, problem.r2
+    if isinstance(r2, L1):
+        matrix = F.matrix()
+        lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).reshape(-1))
+        lengths[lengths == 0.0] = 1.0
+        if lengths.max(initial=1.0) > _UNEVEN * lengths.min(initial=1.0):
+            even = Matrix(sp.csr_array(sp.diags_array(1.0 / lengths) @ matrix)).bind(F.n_inputs)
+            return even, L1(lengths * np.asarray(r2.weight)), lengths
+    return F, r2, np.ones(F.n_outputs)
+
+
+class TallModel:
+    """For few coordinates: curvature averaged over every `stride`-th row, as a d x d matrix."""
+
+    def __init__(self, problem: Problem, form: Form) -> None:
+        rows, labels, _ = problem.block
+        d = problem.n_coordinates
+        self._scattered = rows.indptr.size > 0 and rows.values.size < _DENSE_SHARE * labels.size * d
+        if not self._scattered:
+            A = data_matrix(rows)
+            small = labels.size * d <= _ENTRIES_AT_ONCE
+            self._A = np.asarray(A.toarray() if sp.issparse(A) else A, dtype=float) if small else A
+        self._H = np.empty((0, 0))
+        self._K: sp.csr_array | None = None
+        self._identity = self._stuck = self._agrees = False
+        self.penalise(problem, form)
+
+    def penalise(self, problem: Problem, form: Form) -> None:
+        """Go on with other penalties on the same data; the curvature stays."""
+        self._problem = problem
+        identity = isinstance(form.K, Identity)
+        if not (identity and self._identity):
+            K = form.K.matrix()
+            if self._K is None or not _equal(K, self._K):
+                self._K, self._identity = K, identity
+                self._gram = np.eye(K.shape[1]) if identity else (K.T @ K).toarray()
+                self._terms = Stacked(form.K, form.penalty).terms(problem)
+                if self._H.size:
+                    self._begin(math.nan)
+        self._terms = self._terms._replace(dual_prox2=form.penalty.dual_prox_term(form.K.n_outputs))
+        assert self._K is not None
+        small = self._K.shape[0] * self._K.shape[1] <= _ENTRIES_AT_ONCE
+        self._weights = form.penalty.l1_weights(self._K.shape[0]) if small else None
+
+    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
+        """Put the model where the margins are; the number of rows read.
+
+        `stiffness` is that at the end of the step before, which suits this one mostly; NaN if there was none.
+        """
+        self._H, used = self._curvature(margins, floor, stride, first)
+        self._begin(stiffness)
+        return used
+
+    def _begin(self, stiffness: float) -> None:
+        """Choose rho for a new matrix."""
+        self._stuck = math.isinf(stiffness)
+        if math.isnan(stiffness):
+            self._choose(_typical(self._H) * self._H.shape[0] / float(np.trace(self._gram)))
+        elif not self._stuck:
+            self._choose(stiffness * float(np.trace(self._H)))
+
+    def correct(self, move: np.ndarray, change: np.ndarray) -> None:
+        """Let the model change the gradient along `move` as the loss did (Broyden, Fletcher, Goldfarb, Shanno)."""
+        correct(self._H, self._inverse, move, change, _LEAST_CHANGE, np.empty(move.size), np.empty(move.size))
+
+    @property
+    def stiffness(self) -> float:
+        """rho over the curvature of the loss, if that served; infinite once interior points took the place of ADMM."""
+        if self._stuck:
+            return math.inf
+        curvature = float(np.trace(self._H))
+        return self._rho / curvature if self._agrees and curvature > 0.0 else math.nan
+
+    def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
+        """The minimiser of the model around x; moves the split there. By interior points where ADMM crawls."""
+        right = self._H @ x - gradient
+        if not self._stuck:
+            point = self._alternate(x, right, split, accuracy)
+            self._stuck = not self._agrees and self._weights is not None
+        if self._stuck:
+            assert self._weights is not None
+            assert self._K is not None
+            point, split.y[:] = interior_point.minimize(
+                self._H, right, self._K, self._weights, max(0.01 * accuracy, _FINEST)
+            )
+            split.z[:] = self._K @ point
+        return point
+
+    def _alternate(self, x: np.ndarray, right: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
+        """ADMM, up to where its splits agree."""
+        self._agrees = False
+        first = self._rho
+        d, m = right.size, split.y.size
+        point, residuals = x.copy(), np.empty(2)
+        room = np.empty(m), np.empty(m), np.empty(m), np.empty(d), np.empty(d)
+        work = Work(point, split.y, split.z, *room, residuals)
+        left = _MOST_INNER
+        while left > 0:
+            left -= model_steps(self._inverse, right, self._rho, accuracy, left, self._terms, work)
+            apart, moved = residuals
+            if apart + moved <= accuracy * float(np.linalg.norm(split.z)):
+                self._agrees = True
+                break
+            rho = self._rho * (3.0 if apart > moved else 1.0 / 3.0)
+            if left == 0 or not first / _MOST_CHANGE < rho < first * _MOST_CHANGE:
+                break
+            self._choose(rho)
+        return point
+
+    def _choose(self, rho: float) -> None:
+        self._rho = rho
+        matrix = self._H + rho * self._gram
+        # Where neither the rows nor K see a direction.
+        matrix.flat[:: matrix.shape[0] + 1] += 1e-12 * np.trace(self._H) / matrix.shape[0]
+        self._inverse = _inverse(matrix)
+
+    def _curvature(self, margins: np.ndarray, floor: float, stride: int, first: int) -> tuple[np.ndarray, int]:
+        """Mean of w phi''(margin) a a^T over every `stride`-th row, and the number of those rows."""
+        _, labels, weights = self._problem.block
+        d, derivative = self._problem.n_coordinates, self._problem.loss.derivative_term
+        if self._scattered:
+            half = np.zeros((d, d))
+            used = int(add_curvature(self._problem.block, derivative, margins, floor, stride, first, half))
+            return (half + half.T) / used, used
+        chosen = range(first, labels.size, stride)
+        at_once = max(1, _ENTRIES_AT_ONCE // d)
+        H = np.zeros((d, d))
+        for start in range(0, len(chosen), at_once):
+            part = chosen[start : start + at_once]
+            some = slice(part.start, part.stop, part.step)
+            bends = np.empty(len(part))
+            w = as_reals(weights[some]) if weights.size else weights
+            second_derivatives(derivative, margins[some].copy(), as_reals(labels[some]), w, floor, bends)
+            A: Any = self._A[some]
+            S = (A.toarray() if sp.issparse(A) else A) * np.sqrt(bends)[:, None]
+            H += S.T @ S
+        return H / len(chosen), len(chosen)
+
+
+class WideModel:
+    """For few rows: all of them, through Woodbury's identity.
+
+    Most directions are flat then, and how far ADMM moves along them depends on rho. It follows the residuals, since
+    another rho costs no more than another N x N factor.
+    """
+
+    def __init__(self, problem: Problem, form: Form) -> None:
+        self._problem, self._form = problem, form
+        self._A = A = data_matrix(problem.block.rows)
+        if isinstance(form.K, Identity):
+            self._solve, self._back = _same, A.T
+        else:
+            K = form.K.matrix()
+            self._solve = scipy.sparse.linalg.splu(sp.csc_array(K.T @ K)).solve
+            self._back = self._solve(np.ascontiguousarray(A.T.toarray() if sp.issparse(A) else A.T))
+        products = A @ self._back
+        self._products = products.toarray() if sp.issparse(products) else products
+
+    stiffness = math.nan
+    """Unlike that of TallModel, rho is chosen anew at each step."""
+
+    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
+        """Put the model where the margins are; the number of rows read: all of them."""
+        _, labels, weights = self._problem.block
+        n = labels.size
+        bends = np.empty(n)
+        second_derivatives(self._problem.loss.derivative_term, margins, labels, weights, floor, bends)
+        self._half = np.sqrt(bends / n)
+        self._core = self._half[:, None] * self._products * self._half
+        self._choose(_FIRST_RHO * max(float(np.trace(self._core)) / n, 1e-12))
+        return n
+
+    def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
+        """The minimiser of the model around x; moves the split there."""
+        K, penalty = self._form.K, self._form.penalty
+        half = self._half
+        right = self._A.T @ (half * half * (self._A @ x)) - gradient
+        y, z = split
+        ahead = x
+        for step in range(1, _MOST_WIDE_INNER + 1):
+            rho = self._rho
+            ahead = self._solve(right + K.adjoint(rho * z - y))
+            ahead -= self._back @ (half * scipy.linalg.cho_solve(self._factor, half * (self._A @ ahead)))
+            ahead /= rho
+            Kx = K.forward(ahead)
+            image = RELAXATION * Kx + (1.0 - RELAXATION) * z
+            y_next = penalty.dual_prox(y + rho * image, rho)
+            z_next = image + (y - y_next) / rho
+            apart, moved = float(np.linalg.norm(Kx - z_next)), float(np.linalg.norm(z_next - z))
+            y[:], z[:] = y_next, z_next
+            if apart + moved <= accuracy * float(np.linalg.norm(z)):
+                break
+            if step % REBALANCE == 0 and not 0.2 * moved < apart < 5.0 * moved:
+                self._choose(rho * (3.0 if apart > moved else 1.0 / 3.0))
+        return ahead
+
+    def _choose(self, rho: float) -> None:
+        self._rho = rho
+        self._factor = scipy.linalg.cho_factor(self._core + rho * np.eye(self._half.size), lower=True)
+
+
+class SparseModel:
+    """For rows with an entry or two and l1 norms of sparse maps, as in denoising: by interior points alone."""
+
+    stiffness = math.nan
+    """There is no rho."""
+
+    def __init__(self, problem: Problem, form: Form) -> None:
+        self._problem = problem
+        self._A = sp.csr_array(data_matrix(problem.block.rows))
+        self._K = form.K.matrix()
+        weights = form.penalty.l1_weights(form.K.n_outputs)
+        assert weights is not None
+        self._weights = weights
+
+    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
+        """Put the model where the margins are; the number of rows read: all of them."""
+        _, labels, weights = self._problem.block
+        bends = np.empty(labels.size)
+        second_derivatives(self._problem.loss.derivative_term, margins, labels, weights, floor, bends)
+        self._H = sp.csr_array(self._A.T @ sp.diags_array(bends / labels.size) @ self._A)
+        return labels.size
+
+    def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
+        """The minimiser of the model around x; moves the split there."""
+        right = self._H @ x - gradient
+        finest = max(0.01 * accuracy, _FINEST)
+        point, split.y[:] = interior_point.minimize(self._H, right, self._K, self._weights, finest)
+        split.z[:] = self._K @ point
+        return point
+
+
+def is_sparse(problem: Problem) -> bool:
+    """Whether curvature and penalties make a sparse model that interior points can take."""
+    n, d, m = problem.block.labels.size, problem.n_coordinates, problem.F.n_outputs
+    return (
+        problem.merged is None
+        and problem.block.rows.indptr.size > 0
+        and problem.bias == 0.0
+        and problem.block.rows.values.size <= _FEW_ENTRIES * n
+        and problem.F.matrix().nnz <= _FEW_ENTRIES * (d + m)
+        and problem.regularizer.l1_weights(d) is not None
+        and problem.r2.l1_weights(m) is not None
+    )
+
+
+def _typical(H: np.ndarray) -> float:
+    """Geometric mean of the eigenvalues, tiny ones lifted: the rho that suits steep and flat directions alike."""
+    d = H.shape[0]
+    mean = max(float(np.trace(H)) / d, 1e-12)
+    factor, _ = scipy.linalg.lapack.dpotrf(H + 1e-6 * mean * np.eye(d), lower=1)
+    return float(np.exp(2.0 * np.mean(np.log(np.diag(factor)))))
+
+
+def _equal(A: sp.csr_array, B: sp.csr_array) -> bool:
+    if A.shape != B.shape or A.nnz != B.nnz:
+        return False
+    return all(np.array_equal(getattr(A, part), getattr(B, part)) for part in ("indptr", "indices", "data"))
+
+
+def _same(v: np.ndarray) -> np.ndarray:
+    return v
+
+
+def _inverse(matrix: np.ndarray) -> np.ndarray:
+    """Of a positive definite matrix."""
+    factor, _ = scipy.linalg.lapack.dpotrf(matrix, lower=1)
+    lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1)
+    whole = np.ascontiguousarray(lower + lower.T)  # above the diagonal there are zeros
+    whole.flat[:: len(whole) + 1] *= 0.5
+    return whole
