@@ -53,7 +53,13 @@ def mean_of(loss: losses.Loss, scores: np.ndarray) -> np.ndarray:
 
 
 def explained(loss: losses.Loss, y: Any, mean: np.ndarray, sample_weight: Any) -> float:
-    """The part of the deviance that predictions explain, 1 at best; R^2 for least squares and robust ones."""
+    """The part of the deviance that predictions explain, 1 at best; R^2 for least squares and robust ones.
+
+    Of several outputs, the mean over them.
+    """
+    if mean.ndim == 2 and np.shape(y) == mean.shape:
+        columns = zip(np.asarray(y).T, mean.T, strict=True)
+        return float(np.mean([explained(loss, *column, sample_weight) for column in columns]))
     if isinstance(loss, losses.Poisson | losses.Gamma):
         power = 1 if isinstance(loss, losses.Poisson) else 2
         return float(d2_tweedie_score(y, mean, sample_weight=sample_weight, power=power))
@@ -75,4 +81,7 @@ def missed(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> float
     loss, scores = model._loss(), model._margins(X, offset)
     if isinstance(loss, losses.Squared):
         return float(mean_squared_error(y, scores, sample_weight=sample_weight))
+    if scores.ndim == 2:
+        columns = zip(scores.T, numbers("y", y).T, strict=True)
+        return float(np.mean([np.average(loss.value(*column), weights=sample_weight) for column in columns]))
     return float(np.average(loss.value(scores, y), weights=sample_weight))

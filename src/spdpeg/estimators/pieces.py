@@ -35,7 +35,8 @@ class InPieces:
     Attributes
     ----------
     n_pieces_ : int
-        Segments or connected regions of equal coefficients. Of several classes, this and what follows is a list.
+        Segments or connected regions of equal coefficients. Of several classes or outputs, this and what follows is a
+        list.
     segments_ : list
         Tuples (start, stop, value) along a line, (members, value) elsewhere. For trends of order 2 and more a segment
         reaches from knot to knot, and its value is the mean.
@@ -123,6 +124,10 @@ class InPieces:
 
     def _freedom(self, k: int) -> int:
         F, coef = self._fitted().F_, self._coef(k)
+        if getattr(self, "coupled", False) and len(np.atleast_2d(self._fitted().coef_)) > 1:
+            raise UnsupportedError(
+                "No degrees of freedom are known for outputs that are coupled. Choose by cross-validation."
+            )
         if getattr(self, "r1", None) == "ridge" and self._sparse():
             raise UnsupportedError("Degrees of freedom are told for l1 norms, not for a ridge. Set r1='l1' or lam1=0.")
         support = np.abs(coef) > 1e-12 * float(np.max(np.abs(coef), initial=0.0))

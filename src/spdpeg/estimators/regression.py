@@ -6,11 +6,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import column_or_1d
 
 from .. import losses
 from ..errors import UnsupportedError
 from ..lazy import is_dask
-from ..parameters import numbers, vector
+from ..parameters import numbers, truth, vector
 from . import cluster, families, fitting, sources
 from .base import Estimator, takes_chunks
 
@@ -21,9 +22,14 @@ class AnyRegressor(RegressorMixin, Estimator):
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
-    intercept_ : float
+    coef_ : array of shape (n_features,), or (n_outputs, n_features) for several outputs
+    intercept_ : float, or array of shape (n_outputs,)
     """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> Self:
         """Fit to all rows, up to `tol`.
@@ -33,13 +39,14 @@ class AnyRegressor(RegressorMixin, Estimator):
         X : array, sparse matrix, data frame or source of shape (n_samples, n_features)
             A source of `spdpeg.data`, such as those of `open_parquet` and `open_csr`, need not fit into memory; nor
             need a polars LazyFrame.
-        y : array of shape (n_samples,)
-            May be left out for a source that brings its labels.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Several outputs have coefficients of their own, with the same penalties. May be left out for a source that
+            brings its labels.
         sample_weight : array of shape (n_samples,), optional
             Weight k equals k copies of a row; weight 0 drops it.
-        offset : array of shape (n_samples,), optional
+        offset : array of the shape of y or (n_samples,), optional
             Added to <a_i, x> + c, as a column whose coefficient is 1 would be.
-        exposure : array of shape (n_samples,), optional
+        exposure : array of the shape of y or (n_samples,), optional
             Times, areas or amounts behind the counts of rows: log(exposure) is added to the offset. For families with
             the log link, "poisson" and "gamma".
 
@@ -61,7 +68,7 @@ class AnyRegressor(RegressorMixin, Estimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array of shape (n_samples,), optional
 
         Returns
@@ -79,12 +86,12 @@ class AnyRegressor(RegressorMixin, Estimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        offset, exposure : arrays of shape (n_samples,), optional
+        offset, exposure : arrays of the shape of y or (n_samples,), optional
             As in `fit`. Without an exposure the mean is that of exposure 1, a rate.
 
         Returns
         -------
-        array of shape (n_samples,)
+        array of shape (n_samples,) or (n_samples, n_outputs)
         """
         loss = self._loss()
         if is_dask(X):
@@ -95,11 +102,13 @@ class AnyRegressor(RegressorMixin, Estimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> float:
         """How well the rows of X are predicted: R^2, or the part of the deviance explained for another family.
 
+        Of several outputs, the mean.
+
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-        sample_weight, offset, exposure : arrays of shape (n_samples,), optional
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight, offset, exposure : arrays, optional
             As in `fit`.
 
         Returns
@@ -116,7 +125,12 @@ class AnyRegressor(RegressorMixin, Estimator):
     def _margins(self, X: Any, offset: np.ndarray | None) -> np.ndarray:
         """Scores with the offset."""
         scores = self._scores(X)
-        return scores if offset is None else scores + vector("offset", offset, scores.size)
+        if offset is None:
+            return scores
+        if offset.ndim == 2 and offset.shape == scores.shape and np.all(np.isfinite(offset)):
+            return np.asarray(scores + offset)
+        added = vector("offset", offset, len(scores))
+        return np.asarray(scores + (added if scores.ndim == 1 else added[:, None]))
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> fitting.Data:
         if is_dask(X):
@@ -125,13 +139,14 @@ class AnyRegressor(RegressorMixin, Estimator):
         return self._data(X, y, sample_weight, True, offset)
 
     def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool, offset: Any = None) -> fitting.Data:
-        X, y, weights = self._checked(X, y, sample_weight, reset, y_numeric=True)
-        if offset is not None and sample_weight is not None and np.shape(offset) == np.shape(sample_weight):
+        X, y, weights = self._checked(X, y, sample_weight, reset, y_numeric=True, multi_output=True)
+        y = numbers("y", y if np.ndim(y) == 2 and np.shape(y)[1] > 1 else column_or_1d(y, warn=True))
+        if offset is not None and sample_weight is not None and len(offset) == np.shape(sample_weight)[0]:
             offset = offset[np.asarray(sample_weight) > 0.0]
-        return fitting.Data(X, [numbers("y", y)], weights, offset)
+        return fitting.Data(X, [y] if y.ndim == 1 else list(np.ascontiguousarray(y.T)), weights, offset)
 
-    def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, float]:
-        return coef[0], float(intercept[0])
+    def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, Any]:
+        return (coef, intercept) if len(coef) > 1 else (coef[0], float(intercept[0]))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -145,9 +160,21 @@ class Regressor(AnyRegressor):
         positive numbers have means exp(<a_i, x> + c), which `predict` returns, and half the deviance for their loss.
         "huber" forgives outliers, "quantile" fits the median. A loss of `spdpeg.losses` sets what these leave open, as
         losses.Huber(2.0) or losses.Quantile(0.9) do.
+    coupled : bool, default=False
+        For several outputs: take the lengths over all outputs of what r1 and r2 take the absolute values or the lengths
+        of, as the multi-task lasso does, so that the outputs share their zeros and their jumps. The losses of the
+        outputs are added up. False fits each output as if it were alone.
     """
 
     family: Any = "gaussian"
+    coupled: bool = False
+
+    @property
+    def _streams(self) -> bool:
+        return super()._streams and not self.coupled
+
+    def _joint(self, n_targets: int) -> bool:
+        return truth(f"coupled of {type(self).__name__}", self.coupled) and n_targets > 1
 
     def _loss(self) -> losses.Loss:
         return families.loss_of(self, self.family)

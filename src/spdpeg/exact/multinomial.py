@@ -114,6 +114,11 @@ class Multinomial:
             self._terms["F"] = Repeated(F, k, skip=len(sizes))
             self._terms["r2"] = SeparableSum([r2] * k, [F.n_outputs] * k)
 
+    def penalty_value(self, x: np.ndarray) -> float:
+        """r1 and r2 of all classes at x."""
+        r2 = self._terms["r2"].value(self._terms["F"].forward(x)) if "r2" in self._terms else 0.0
+        return float(self._terms["r1"].value(x) + r2)
+
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients and intercepts, a row for each class."""
         table = x.reshape(self._hits.shape[1], -1)

@@ -43,6 +43,10 @@ def _faulty_numbers(model: Any, classifier: bool, count: int) -> str | None:
         shape = (problems, count)
         if not _is_finite(model.intercept_, (problems,)):
             return f"intercept_ is not {problems} finite number(s)"
+    elif np.ndim(model.coef_) == 2:  # several outputs
+        shape = (len(model.coef_), count)
+        if not _is_finite(model.intercept_, shape[:1]):
+            return f"intercept_ is not {shape[0]} finite numbers"
     elif not (_is_number(model.intercept_) and math.isfinite(model.intercept_)):
         return "intercept_ is no finite number"
     if not _is_finite(model.coef_, shape):

@@ -74,7 +74,7 @@ def _proofs(model: Any) -> list[Block]:
 
 
 def _problems(model: Any, count: int) -> list[str]:
-    return [""] if count == 1 else [f"Class {label}: " for label in model.classes_][:count]
+    return [""] if count == 1 else [f"{title}: " for title in titles_of(model, np.atleast_2d(model.coef_))][:count]
 
 
 def _coefficients(model: Any, rows: np.ndarray) -> list[Block]:

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..estimators.fitting import EPS, chosen, derive, walk
 from ..operators import GraphDifference, GridDifference
 from ..parameters import numbers
-from ..plots.form import mark_of, names_of, places_of, shape_of
+from ..plots.form import mark_of, names_of, places_of, shape_of, titles_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +132,7 @@ class Path:
         shape = None if found is None else (math.prod(found[:-1]), found[-1])  # slices of a volume below each other
         look = pages.explorer.Look(mark_of(self.model), shape, places_of(self.at(0, 0)), names_of(self.model))
         several = coef.shape[2] > 1
-        rows = [f"class {label}" for label in self.model.classes_] if several else ["coefficients"]
+        rows = titles_of(self.model, coef[0, 0]) if several else ["coefficients"]
         title = f"{type(self.model).__name__} at many weights"
         summary = f"{self.passes.size} fits; lam1 is the weight of r1, lam2 that of r2 after F."
         pages.explorer.publish(path, title, summary, (self.lam1, self.lam2), coef, rows, look, surfaces, best)

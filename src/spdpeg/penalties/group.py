@@ -81,6 +81,11 @@ class GroupL2(Penalty):
         labels, count = self._labels(size)
         return self._limits(count)[labels] == 0.0
 
+    def labels(self, size: int) -> np.ndarray:
+        """The number of the group of each coordinate, in the order of the weights; -1 for what belongs to none."""
+        labels, count = self._labels(size)
+        return np.where(labels == count, -1, labels)
+
     def pack(self, size: int) -> Packed:
         labels, count = self._labels(size)
         weight = np.broadcast_to(weights_of(self, "weight", self.weight, count, "groups"), (count,))

@@ -36,7 +36,8 @@ def names_of(model: Any) -> list[str] | None:
 
 
 def titles_of(model: Any, rows: np.ndarray) -> list[str]:
-    """Of the rows of coefficients: the classes, or how many are not 0."""
+    """Of the rows of coefficients: the classes or outputs, or how many are not 0."""
     if len(rows) > 1:
-        return [f"class {label}" for label in model.classes_]
+        classes = getattr(model, "classes_", None)
+        return [f"output {k}" for k in range(len(rows))] if classes is None else [f"class {name}" for name in classes]
     return [f"{np.count_nonzero(rows)} of {rows.size} coefficients are not 0"]

@@ -30,6 +30,7 @@ from ...problem import Partitions, Problem
 from ...result import Result, Run, uninterrupted
 from ...sums import threads
 from .account import account
+from .outputs import Coupled
 from .refit import refit
 from .settings import Settings, settings_of
 
@@ -41,7 +42,11 @@ class Data(NamedTuple):
     targets: list[Any]
     weights: np.ndarray | None
     offset: np.ndarray | None = None
-    """Added to the margins of the rows."""
+    """Added to the margins of the rows: one for all targets, or a column for each."""
+
+    def offset_of(self, target: int) -> np.ndarray | None:
+        """Of one target."""
+        return self.offset if self.offset is None or self.offset.ndim == 1 else self.offset[:, target]
 
 
 class Terms(NamedTuple):
@@ -66,10 +71,14 @@ class Start(NamedTuple):
         return {"x0": problem.join(self.coef, self.intercept), "dual0": self.dual if fits else None}
 
 
+Joint = Multinomial | Coupled
+"""Problems of all targets at once."""
+
+
 class Solution(NamedTuple):
     """A problem, which can split x into coefficients and intercept, and its result."""
 
-    problem: Problem | Multinomial
+    problem: Problem | Joint
     result: Result | Run
 
 
@@ -120,7 +129,7 @@ class Plan:
     terms : Terms
     problems : list of Problem
         One for each target; none if all are fitted at once.
-    joint : Multinomial or None
+    joint : Multinomial, Coupled or None
         The problem of all targets at once.
     starts : list of Start
         Where the targets begin.
@@ -130,7 +139,7 @@ class Plan:
     data: Data
     terms: Terms
     problems: list[Problem]
-    joint: Multinomial | None
+    joint: Joint | None
     starts: Sequence[Start]
     settings: Settings
 
@@ -222,20 +231,27 @@ def _separate(model: Model, data: Data, terms: Terms) -> list[Problem]:
             **terms._asdict(),
             sample_weight=data.weights,
             intercept=model._intercept,
-            offset=data.offset,
+            offset=data.offset_of(number),
         )
-        for target in data.targets
+        for number, target in enumerate(data.targets)
     ]
 
 
-def _joint(model: Model, data: Data, terms: Terms) -> Multinomial:
+def _joint(model: Model, data: Data, terms: Terms) -> Joint:
+    """All targets as one problem: the classes of a classifier, or the outputs of a regressor."""
+    if isinstance(data.X, Source | Partitions):
+        raise UnsupportedError(
+            f"{type(model).__name__} is to fit all targets at once, which needs all rows in memory. "
+            "Choose multi_class='ovr', or leave coupled out."
+        )
+    if not terms.loss.binary:
+        joint = Coupled(data.X, data.targets, terms.loss, data.weights, data.offset, model._intercept)
+        return joint.with_penalties(terms.r1, terms.r2, terms.F)
     if not isinstance(terms.loss, Logistic):
         raise InputError(
             f"multi_class of {type(model).__name__} is 'multinomial' and its loss {terms.loss!r}. "
             "Only the logistic loss has such a form; choose 'ovr'."
         )
-    if isinstance(data.X, Source):
-        raise UnsupportedError("multi_class is 'multinomial', which needs all rows in memory. Choose 'ovr'.")
     codes = np.argmax(data.targets, axis=0)
     return Multinomial(data.X, codes, data.weights, terms.r1, terms.r2, terms.F, model._intercept)
 
@@ -312,7 +328,7 @@ def store(
     for name in ("objective", "certificate", "history", "dual"):
         values = [getattr(solution.result, name) for solution in solutions]
         found[f"{name}_"] = values[0] if len(values) == 1 else values
-    found |= account(solutions, terms.r1, terms.r2, terms.F, n_rows)
+    found |= account(solutions, terms.r2, terms.F, n_rows)
     for name, value in found.items():
         setattr(model, name, value)
     model._derive()

@@ -11,11 +11,12 @@ from sklearn.base import clone
 
 from ...certificate import settled
 from ...errors import InputError, UnsupportedError
-from ...operators import Operator
+from ...operators import Operator, Repeated
 from ...parameters import as_number, shown
 from ...penalties import L1, FusedL1, Penalty
 from ...problem import Problem
 from .flow import plan
+from .outputs import Coupled, across
 from .settings import check_estimator
 
 
@@ -98,6 +99,8 @@ def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
     # With the best intercepts, softmax and logistic loss have the same gradients at x = 0.
     model = clone(estimator).set_params(**weights, **({"multi_class": "ovr"} if multinomial else {}))
     found = plan(model, *data)
+    if isinstance(found.joint, Coupled):
+        return _coupled(estimator, data, weights)
     problems, terms = found.problems, found.terms
     if not terms.loss.smooth:
         raise UnsupportedError(
@@ -109,6 +112,17 @@ def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
         )
     pulls = [-problem.gradient(settled(problem))[: problem.n_features] for problem in problems]
     return AtZero(pulls, _steepness(problems[0]), terms.r1, terms.r2, terms.F)
+
+
+def _coupled(estimator: Any, data: tuple[Any, ...], weights: dict[str, float]) -> AtZero:
+    """The same for outputs that are coupled, which pull together."""
+    apart = at_zero(clone(estimator).set_params(coupled=False), data, **weights)
+    k, d = len(apart.pulls), apart.pulls[0].size
+    r1 = None if apart.r1 is None else across(apart.r1, d, k)
+    if apart.r2 is None or apart.F is None:
+        return AtZero([np.concatenate(apart.pulls)], apart.lipschitz, r1, None, None)
+    r2, F = across(apart.r2, apart.F.n_outputs, k), Repeated(apart.F, k)
+    return AtZero([np.concatenate(apart.pulls)], apart.lipschitz, r1, r2, F)
 
 
 def _steepness(problem: Problem) -> float:

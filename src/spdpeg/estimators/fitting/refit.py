@@ -53,12 +53,12 @@ def refit(model: Any, plan: Any) -> None:
         return
     if plan.joint is not None or isinstance(plan.data.X, Source):
         raise UnsupportedError(
-            "refit needs rows in memory and targets of their own. Leave it out, or choose multi_class='ovr'."
+            "refit needs rows in memory and targets of their own. Leave it out, or multi_class and coupled."
         )
     if getattr(model, "positive", False) or getattr(model, "bounds", None) is not None:
         raise UnsupportedError("refit without penalties keeps no bounds. Leave refit or the bounds out.")
     bases = [model._basis(k) for k in range(len(plan.data.targets))]
-    refitted = [_one(model, plan, target, basis, how) for target, basis in zip(plan.data.targets, bases, strict=True)]
+    refitted = [_one(model, plan, k, basis, how) for k, basis in enumerate(bases)]
     found = [one for one in refitted if one is not None]
     if len(found) < len(refitted):
         return
@@ -84,19 +84,23 @@ def _flat(coef: np.ndarray, F: Any) -> np.ndarray | None:
     return np.asarray(np.abs(F.forward(coef)) <= _TINY * image_size(F, coef))
 
 
-def _one(model: Any, plan: Any, target: np.ndarray, basis: Basis, how: Any) -> Refitted | None:
+def _one(model: Any, plan: Any, k: int, basis: Basis, how: Any) -> Refitted | None:
     """The fit for one target; None if there is no best one."""
     data = plan.data
-    columns = basis.columns if how is True else _pruned(plan, target, basis, _PRICES[how], model._intercept)
+    target = data.targets[k]
+    columns = basis.columns if how is True else _pruned(plan, k, basis, _PRICES[how], model._intercept)
     design = data.X @ columns
     design = design.toarray() if sp.issparse(design) and design.shape[1] <= 100 else design
     if columns.shape[1] == 0:
         design = np.zeros((len(target), 1))
         columns = sp.csc_array((columns.shape[0], 1))
-    offset = getattr(data, "offset", None)
-    extra = {} if offset is None else {"offset": offset}
     problem = Problem(
-        design, target, loss=plan.terms.loss, sample_weight=data.weights, intercept=model._intercept, **extra
+        design,
+        target,
+        loss=plan.terms.loss,
+        sample_weight=data.weights,
+        intercept=model._intercept,
+        offset=data.offset_of(k),
     )
     result = uninterrupted(solve(problem, tol=min(model.tol, 1e-8), max_passes=model.max_passes))
     certificate = result.certificate
@@ -113,14 +117,15 @@ def _one(model: Any, plan: Any, target: np.ndarray, basis: Basis, how: Any) -> R
     return Refitted(np.asarray(columns @ coef), intercept, problem.loss_value(result.x))
 
 
-def _pruned(plan: Any, target: np.ndarray, basis: Basis, price: Any, intercept: bool) -> sp.csc_array:
+def _pruned(plan: Any, k: int, basis: Basis, price: Any, intercept: bool) -> sp.csc_array:
     """Fewer columns: pieces are joined one by one as long as n log(RSS / n) + price * df falls.
 
     Where beta is the fit of least squares on the columns and G their Gram matrix, joining along a direction e costs
     (e^T beta)^2 / (e^T G^-1 e) in the sum of squares.
     """
-    X, w = plan.data.X, plan.data.weights
+    X, w, target, offset = plan.data.X, plan.data.weights, plan.data.targets[k], plan.data.offset_of(k)
     w = np.ones(len(target)) if w is None else w
+    target = target if offset is None else target - offset
     n = float(w.sum())
     A = np.asarray((X @ basis.columns).todense()) if sp.issparse(X) else X @ basis.columns
     A, y = np.asarray(A, dtype=float), target
