@@ -5,6 +5,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import ModuleType
 
@@ -102,6 +103,38 @@ def test_imports_point_downwards(path: Path) -> None:
 def test_the_check_sees_imports() -> None:
     assert "spdpeg.certificate" in imports(ROOT / "problem" / "problem.py")
     assert "spdpeg.kernels.jit" in imports(ROOT / "losses" / "base.py")
+
+
+def test_no_two_files_import_each_other() -> None:
+    """Not even along a way round, inside functions or for the type checker."""
+    paths = {module_name(path): path for path in FILES}
+    graph = {
+        name: [other for other in imports(path) if other in paths and other != name] for name, path in paths.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_tests_mirror_the_source() -> None:
+    """A folder of the source has one of the same name among the tests, and no other folder has tests."""
+    tests = Path(__file__).parent
+    with_tests = {path.parent.relative_to(tests).as_posix() for path in tests.rglob("test_*.py")} - {"."}
+    folders = {path.parent.relative_to(ROOT).parts[0] for path in FILES if path.parent != ROOT}
+    assert folders <= with_tests
+    assert with_tests - folders == {"docs", "stress"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_name)
+def test_bars_and_tables_belong_to_terminals(path: Path) -> None:
+    """Only the command line and the progress bar import rich."""
+    if part_of(module_name(path)) in ("cli", "__main__") or module_name(path) == "spdpeg.engine.progress":
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert not any(name.split(".")[0] == "rich" for name in names)
 
 
 @pytest.mark.parametrize("path", FILES, ids=module_name)

@@ -1,11 +1,14 @@
 """The model of a Newton step: its curvature, and how it is kept and corrected."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses, operators, penalties
+from spdpeg.sampled_newton import models
 from spdpeg.sampled_newton.models import TallModel, splitting
 
 RNG = np.random.default_rng(5)
@@ -77,3 +80,19 @@ def test_other_penalties_keep_the_curvature() -> None:
         anew.move(np.zeros(200), 0.0, 1, 0, np.nan)
         found = anew.minimize(x, gradient, form.split(other, x, np.zeros(other.F.n_outputs), gradient), 1e-11)
         np.testing.assert_allclose(kept, found, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["dense", "singular", "sparse"])
+def test_interior_points_of_a_model_with_l1_norms(kind: str) -> None:
+    """Optimality conditions, with rows of weight 0 among the others."""
+    rng = np.random.default_rng(0)
+    d = 12
+    A = rng.standard_normal((6 if kind == "singular" else 40, d))
+    H: Any = sp.csr_array(sp.diags_array(rng.uniform(0.1, 2.0, d))) if kind == "sparse" else A.T @ A / len(A)
+    right = A.T @ rng.standard_normal(len(A)) / len(A)
+    K = sp.csr_array(np.vstack([np.diff(np.eye(d), axis=0), np.eye(d)]))
+    weights = np.where(np.arange(K.shape[0]) % 4 == 0, 0.0, 0.1)
+    x, y = models._by_interior_points(H, right, K, weights, 1e-10)
+    assert np.all(np.abs(y) <= weights)
+    np.testing.assert_allclose(H @ x + K.T @ y, right, atol=1e-10)
+    assert weights @ np.abs(K @ x) - y @ (K @ x) < 1e-9

@@ -5,7 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from rich.console import Console
 from sklearn.exceptions import ConvergenceWarning
@@ -13,9 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 from .. import CacheWarning, SpdpegError, __version__
 from ..errors import one_line
 from . import compare, convert, demo, denoise, doctor, fit, info, path, predict, reproduce, solvers
-
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-"""What `add` of a command module takes."""
 
 OK, FAILED, INTERRUPTED = 0, 1, 130
 """Exit codes; argparse itself exits with 2 on wrong usage."""

@@ -3,7 +3,6 @@
 import argparse
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -15,9 +14,7 @@ from ..penalties import Penalty
 from ..reproduce import Data, Study, Task
 from ..reproduce.methods import AUTO, plain
 from . import data_options, study_options, terms
-
-if TYPE_CHECKING:
-    from . import Commands
+from .commands import Commands
 
 _ROUNDS = 2
 """Enough to see which differences are chance."""
@@ -28,7 +25,7 @@ _SHARE = 0.1
 _SOLVERS = ("spdpeg", "sgadm", "sadmm", "vr-spdpeg", AUTO)
 
 
-def add(commands: "Commands") -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser(
         "compare",

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import scipy.sparse as sp
 from rich.console import Console
@@ -17,10 +17,8 @@ from ..files import fast_csv
 from ..files.columns import Columns
 from ..files.source import Source
 from . import data_options
+from .commands import Commands
 from .output import add_json, show
-
-if TYPE_CHECKING:
-    from . import Commands
 
 _CHUNK = 1 << 16
 """Rows that are in memory at a time."""
@@ -28,7 +26,7 @@ _CHUNK = 1 << 16
 _COLUMNS = (TextColumn("rows {task.fields[rows]:,.0f}"), BarColumn(), TimeRemainingColumn())
 
 
-def add(commands: "Commands") -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser("convert", help="write data once so that they can be read in blocks, fast")
     data_options.add(parser)

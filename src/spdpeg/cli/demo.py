@@ -4,7 +4,7 @@ import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -16,10 +16,8 @@ from ..kernels import jit
 from ..pages import document
 from ..pages.document import Block
 from ..result import uninterrupted
+from .commands import Commands
 from .output import add_json, check_output
-
-if TYPE_CHECKING:
-    from . import Commands
 
 _LAM1, _LAM2 = 5e-4, 5e-3
 """Weights of the paper's fused logistic regression."""
@@ -44,7 +42,7 @@ class Story(NamedTuple):
     """For programs."""
 
 
-def add(commands: "Commands") -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser("demo", help="the first minute: a signal, a fit that is proved, a stream")
     parser.add_argument("--samples", type=int, default=20_000, help="rows of the fit (default %(default)s)")

@@ -1,25 +1,23 @@
 """`spdpeg denoise`: a signal in a file as few pieces."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 
 from .. import denoise, files
 from ..files.replacing import replacing
+from .commands import Commands
 from .data_options import column_of
 from .output import add_json, check_output, plain, show
-
-if TYPE_CHECKING:
-    from . import Commands
 
 _CHOICES = ("cv", "sure", "bic")
 _MOST = 30
 """Segments that are listed for people; the file and --json have all of them."""
 
 
-def add(commands: "Commands") -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser(
         "denoise",

@@ -6,21 +6,18 @@ import platform
 import tempfile
 import warnings
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from .. import __version__
 from ..kernels import rows
+from .commands import Commands
 from .output import add_json, show
-
-if TYPE_CHECKING:
-    from . import Commands
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite", "rich", "pandas", "pyarrow", "matplotlib")
 
 
-def add(commands: "Commands") -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser("doctor", help="show versions, the cache of compiled code and processors")
     add_json(parser)

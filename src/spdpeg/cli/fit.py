@@ -3,7 +3,7 @@
 import argparse
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -15,11 +15,9 @@ from ..data.selection import pieces
 from ..files.table import labels
 from ..model_file import save_model
 from . import data_options, models
+from .commands import Commands
 from .describe import describe
 from .output import add_json, check_output, show
-
-if TYPE_CHECKING:
-    from . import Commands
 
 _CHUNK = 1 << 16
 """Rows of a stream that are in memory at a time."""
@@ -31,7 +29,7 @@ _COLUMNS = (
 )
 
 
-def add(commands: "Commands") -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser("fit", help="fit a model to a data file")
     data_options.add(parser)

@@ -1,7 +1,7 @@
 """`spdpeg info`: what a model file or a data file holds."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,17 +11,15 @@ from .. import files
 from ..model_file import is_model, load_model, read_header
 from ..pages.model import short
 from . import data_options
+from .commands import Commands
 from .describe import describe, largest_coefficients
 from .output import add_json, plain, show
-
-if TYPE_CHECKING:
-    from . import Commands
 
 _CLASSES = 20
 """Labels with more different values than this are shown as numbers."""
 
 
-def add(commands: "Commands") -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser("info", help="show what a model file or a data file holds")
     data_options.add(parser)

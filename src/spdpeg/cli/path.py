@@ -3,22 +3,20 @@
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
 from .. import InputError, paths
 from ..files.replacing import replacing
 from . import data_options, models
+from .commands import Commands
 from .output import add_json, check_output, show
-
-if TYPE_CHECKING:
-    from . import Commands
 
 _PICTURES = (".png", ".svg", ".pdf")
 
 
-def add(commands: "Commands") -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser(
         "path", help="fit a model at many weights", description="--lam1 or --lam2 keeps that weight fixed."

@@ -1,7 +1,7 @@
 """`spdpeg predict`: what a model says about the rows of a data file."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -12,13 +12,11 @@ from ..errors import printable
 from ..files.replacing import replacing
 from ..model_file import load_model
 from . import data_options, models
+from .commands import Commands
 from .output import add_json, check_output, plain, show
 
-if TYPE_CHECKING:
-    from . import Commands
 
-
-def add(commands: "Commands") -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser("predict", help="predict with a model")
     parser.add_argument("model", metavar="MODEL", help="file written by `spdpeg fit`")

@@ -2,7 +2,6 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -11,16 +10,13 @@ from ..reproduce import EMBEDDED, PAPER, SEEDS, TASKS, paper_study
 from ..reproduce.authors import EPOCHS
 from ..reproduce.methods import NAMES
 from . import study_options
-
-if TYPE_CHECKING:
-    from . import Commands
-
+from .commands import Commands
 
 _WHOLE = "paper"
 _QUICK = 2
 
 
-def add(commands: "Commands") -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser(
         "reproduce",

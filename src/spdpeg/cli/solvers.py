@@ -4,7 +4,6 @@ import argparse
 import inspect
 import json
 import textwrap
-from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
@@ -13,10 +12,8 @@ from rich.text import Text
 
 from ..engine.registry import list_solvers, resolve
 from ..solvers import Solver
+from .commands import Commands
 from .output import add_json
-
-if TYPE_CHECKING:
-    from . import Commands
 
 _WIDE = 110
 """Columns of a terminal from which on the table of solvers has room for what they need."""
@@ -27,7 +24,7 @@ _LEGEND = (
 )
 
 
-def add(commands: "Commands") -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser("solvers", help="list the solvers, or tell all about one")
     parser.add_argument("name", nargs="?", help="the solver whose update, cost, memory and parameters to show")

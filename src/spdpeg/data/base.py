@@ -1,8 +1,6 @@
-"""What a source of data is, and how anything a user may hold becomes one."""
+"""What a source of data is, and what all kinds of sources check."""
 
 import mmap
-from collections.abc import Iterable, Mapping, Set
-from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,37 +45,6 @@ class Source:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.n_samples, self.n_features
-
-
-def as_source(X: Any) -> Any:
-    """Dense array, sparse matrix, data frame, memory map, source or iterable of chunks -> `Source` or `Stream`."""
-    from .arrow import from_arrow
-    from .csr import CSR
-    from .dense import Dense
-    from .stream import Stream
-
-    if isinstance(X, Source | Stream):
-        return X
-    refuse_dask("X", X)
-    if sp.issparse(X) or hasattr(X, "__array__") or (isinstance(X, list | tuple) and not _holds_chunks(X)):
-        # A CSR source makes sure of what it is given; once is enough.
-        table = X if sp.issparse(X) else as_table(X)
-        return CSR.from_scipy(table) if sp.issparse(table) else Dense(table)
-    if hasattr(X, "collect_batches") or hasattr(X, "__arrow_c_stream__"):
-        return from_arrow(X, labelled=False)
-    if (isinstance(X, Iterable) and not isinstance(X, str | bytes | Mapping | Set | PathLike)) or callable(X):
-        return Stream(X)
-    raise InputError(
-        f"X is a {type(X).__name__}. Give an array, a SciPy sparse matrix, a data frame, a memory map, "
-        "an iterable of (X chunk, y chunk), or what data.open_csr returns for a directory."
-    )
-
-
-def _holds_chunks(X: Any) -> bool:
-    """A list of (X chunk, y chunk) pairs rather than a list of rows."""
-    if not X or not isinstance(X[0], tuple | list) or len(X[0]) not in (2, 3):
-        return False
-    return bool(as_table(X[0][0]).ndim == 2)
 
 
 def as_table(X: Any) -> Any:

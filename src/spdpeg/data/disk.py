@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..files.replacing import Part, replacing
 from ..parameters import shown
-from .base import as_source, values_of
+from .base import values_of
+from .conversion import as_source
 from .csr import CSR
 from .dense import Dense
 from .selection import pieces

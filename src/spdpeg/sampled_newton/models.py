@@ -18,8 +18,8 @@ from ..kernels.jit import as_reals
 from ..operators import Identity, Matrix, Operator, Stack
 from ..penalties import L1, Penalty, SeparableSum, Zero
 from ..problem import Problem
+from ..quadratic import Model, minimize
 from ..solvers.stacking import Stacked
-from . import interior_point
 from .kernels import REBALANCE, RELAXATION, Work, add_curvature, correct, model_steps, second_derivatives
 
 _MOST_INNER = 2000
@@ -179,9 +179,7 @@ class TallModel:
         if self._stuck:
             assert self._weights is not None
             assert self._K is not None
-            point, split.y[:] = interior_point.minimize(
-                self._H, right, self._K, self._weights, max(0.01 * accuracy, _FINEST)
-            )
+            point, split.y[:] = _by_interior_points(self._H, right, self._K, self._weights, accuracy)
             split.z[:] = self._K @ point
         return point
 
@@ -323,8 +321,7 @@ class SparseModel:
     def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> np.ndarray:
         """The minimiser of the model around x; moves the split there."""
         right = self._H @ x - gradient
-        finest = max(0.01 * accuracy, _FINEST)
-        point, split.y[:] = interior_point.minimize(self._H, right, self._K, self._weights, finest)
+        point, split.y[:] = _by_interior_points(self._H, right, self._K, self._weights, accuracy)
         split.z[:] = self._K @ point
         return point
 
@@ -341,6 +338,18 @@ def is_sparse(problem: Problem) -> bool:
         and problem.regularizer.l1_weights(d) is not None
         and problem.r2.l1_weights(m) is not None
     )
+
+
+def _by_interior_points(
+    H: Any, right: np.ndarray, K: sp.csr_array, weights: np.ndarray, accuracy: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The minimiser of 1/2 x^T H x - right^T x + sum_e w_e |K_e x|, and the multipliers of K x."""
+    used = weights > 0.0
+    form = L1(weights[used]).conic_form(int(used.sum())).after(K[used])
+    found = minimize(Model(H, right, form), max(0.01 * accuracy, _FINEST))
+    y = np.zeros(weights.size)
+    y[used] = found.y
+    return found.w, y
 
 
 def _typical(H: np.ndarray) -> float:
