@@ -137,6 +137,28 @@ def test_bars_and_tables_belong_to_terminals(path: Path) -> None:
         assert not any(name.split(".")[0] == "rich" for name in names)
 
 
+TERMS = ("losses", "penalties", "operators")
+CONCRETE = {
+    node.name
+    for path in FILES
+    if part_of(module_name(path)) in TERMS and path.name != "base.py"
+    for node in ast.parse(path.read_text()).body
+    if isinstance(node, ast.ClassDef)
+}
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_name)
+def test_terms_answer_for_themselves(path: Path) -> None:
+    """No code asks whether a term is of a certain class: what matters is a trait, which a user's own term may have."""
+    if part_of(module_name(path)) in TERMS:
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            kinds = list(ast.walk(node.args[1]))
+            asked = {kind.attr if isinstance(kind, ast.Attribute) else getattr(kind, "id", "") for kind in kinds}
+            assert not asked & CONCRETE, ast.unparse(node)
+
+
 @pytest.mark.parametrize("path", FILES, ids=module_name)
 def test_files_are_short(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 600

@@ -19,7 +19,6 @@ from ..exact.pieces import Lines
 from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import MOST_COORDINATES, SLOW, ProxNewton
 from ..exact.working_set import WorkingSet
-from ..losses import Squared
 from ..problem import Partitions, Problem
 from ..quadratic.sparse import LONG
 from ..result import Status
@@ -112,7 +111,7 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
 
 def _exact(problem: Problem) -> list[tuple[Periodic, str]]:
     """The exact methods for a problem, best first, and why they are chosen; none if they would cost too much."""
-    if isinstance(problem.loss, Squared) and problem.is_signal and is_chain(problem):
+    if problem.loss.quadratic and problem.is_signal and is_chain(problem):
         return [(OneRead(), "X is a multiple of the identity and the penalties have an exact prox along the chain")]
     form = PenaltyForm.of(problem) if problem.n_coordinates <= _MOST_FORM else None
     if form is None:
@@ -120,7 +119,7 @@ def _exact(problem: Problem) -> list[tuple[Periodic, str]]:
             return [(ProxNewton(), "the coordinates are so few that the quadratic model can be solved to all digits")]
         return []
     among_rows = _exact_on_rows(problem, form)
-    if isinstance(problem.loss, Squared):
+    if problem.loss.quadratic:
         small = bool(among_rows) and isinstance(among_rows[0][0], ProxNewton)
         again = [(method, "one-read ended before the tolerance was met") for method, _ in among_rows]
         if problem.is_signal and form.form.K.nnz <= _MOST_SIGNAL:

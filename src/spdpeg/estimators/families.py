@@ -60,17 +60,16 @@ def explained(loss: losses.Loss, y: Any, mean: np.ndarray, sample_weight: Any) -
     if mean.ndim == 2 and np.shape(y) == mean.shape:
         columns = zip(np.asarray(y).T, mean.T, strict=True)
         return float(np.mean([explained(loss, *column, sample_weight) for column in columns]))
-    if isinstance(loss, losses.Poisson | losses.Gamma):
-        power = 1 if isinstance(loss, losses.Poisson) else 2
-        return float(d2_tweedie_score(y, mean, sample_weight=sample_weight, power=power))
-    if isinstance(loss, losses.Quantile):
-        return float(d2_pinball_score(y, mean, sample_weight=sample_weight, alpha=loss.level))
+    if loss.variance_power:
+        return float(d2_tweedie_score(y, mean, sample_weight=sample_weight, power=loss.variance_power))
+    if loss.quantile is not None:
+        return float(d2_pinball_score(y, mean, sample_weight=sample_weight, alpha=loss.quantile))
     return float(r2_score(y, mean, sample_weight=sample_weight))
 
 
 def require_squares(loss: losses.Loss) -> None:
     """Refuse a family whose deviance is not made of squares."""
-    if isinstance(loss, losses.Poisson | losses.Gamma | losses.Quantile):
+    if loss.variance_power or loss.quantile is not None:
         raise UnsupportedError(
             f"The deviance of {loss!r} is not added up on a cluster. Take predict(X), and compute what you need."
         )
@@ -79,7 +78,7 @@ def require_squares(loss: losses.Loss) -> None:
 def missed(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> float:
     """Mean squared error of a fitted model, or the mean loss of another family, by which weights are chosen."""
     loss, scores = model._loss(), model._margins(X, offset)
-    if isinstance(loss, losses.Squared):
+    if loss.quadratic:
         return float(mean_squared_error(y, scores, sample_weight=sample_weight))
     if scores.ndim == 2:
         columns = zip(scores.T, numbers("y", y).T, strict=True)

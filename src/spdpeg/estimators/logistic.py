@@ -18,7 +18,7 @@ _MULTI_CLASS = ("ovr", "multinomial")
 
 
 def _gives_probabilities(classifier: Any) -> bool:
-    return isinstance(classifier._loss(), losses.Logistic)
+    return bool(classifier._loss().log_odds)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

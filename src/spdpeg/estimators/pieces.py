@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .. import losses
 from ..errors import UnsupportedError
 from ..operators.pieces import freedom, line_order, pieces, segments
 from . import fitting
@@ -151,7 +150,7 @@ class InPieces:
 
     def _criterion(self, price: float) -> Any:
         n, loss = self._spoken(), self._fitted()._loss()
-        if isinstance(loss, losses.Squared):
+        if loss.quadratic:
             return self._for_each(
                 lambda k: (
                     n * (math.log(2.0 * math.pi) + math.log(2.0 * max(self._mean_loss(k), 1e-300)) + 1.0)

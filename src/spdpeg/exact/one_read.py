@@ -12,7 +12,6 @@ import numpy as np
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
-from ..losses import Squared
 from ..penalties import FusedL1
 from ..problem import Problem
 from ..quadratic import Model, minimize, to_face
@@ -55,7 +54,7 @@ class OneRead(Periodic, Watcher):
     on_sums = True
 
     def check(self, problem: Problem) -> None:
-        if not isinstance(problem.loss, Squared):
+        if not problem.loss.quadratic:
             raise UnsupportedError(
                 f'one-read takes the squared loss alone; here {problem.loss!r}. Use "prox-newton" or "working-set".'
             )

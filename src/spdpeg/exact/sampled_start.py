@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from ..kernels.jit import as_reals
-from ..losses import Squared
 from ..problem import Problem
 from ..sums import LocalSums
 from .newton import Newton
@@ -30,7 +29,7 @@ def first_look(problem: Problem, newton: Newton, x: np.ndarray) -> tuple[np.ndar
     wanted = int(max(_SHARE * sums.n_rows, min(_ROWS_PER_COORDINATE * d, _LARGEST_SHARE * sums.n_rows)))
     wanted = min(wanted, _MOST_ENTRIES // d)
     # Newton's first step minimises a squared loss from anywhere.
-    if sums.resident or wanted < 2 * d or isinstance(problem.loss, Squared):
+    if sums.resident or wanted < 2 * d or problem.loss.quadratic:
         return x, 0
     block = sums.sample(wanted)
     if block is None:

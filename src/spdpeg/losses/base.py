@@ -66,6 +66,15 @@ class Loss(Parameterized):
     bounded_slope: ClassVar[bool] = False
     """|phi'| is bounded, so a single noisy gradient cannot run away (algorithmic steps may then rely on the mean)."""
 
+    quadratic: ClassVar[bool] = False
+    """phi(t, b) is (t - b)^2 / 2, so that the second moments of the rows are all that the mean loss depends on."""
+
+    log_odds: ClassVar[bool] = False
+    """t is the log odds of two classes; for several classes, the softmax loss is of the same form."""
+
+    variance_power: ClassVar[int] = 0
+    """The variance of a label is proportional to this power of its mean (Tweedie): 1 for counts, 2 for gamma."""
+
     log_link: ClassVar[bool] = False
     """The mean of a label is exp(t); t itself otherwise."""
 
@@ -74,6 +83,11 @@ class Loss(Parameterized):
     def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         """phi*(u, b). Infinite here: a loss that does not know it has no lower bound, and `tol` means the residual."""
         return np.inf
+
+    @property
+    def quantile(self) -> float | None:
+        """The quantile of the labels that t estimates; None where it estimates their mean."""
+        return None
 
     @property
     def curvature(self) -> float:

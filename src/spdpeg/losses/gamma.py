@@ -22,6 +22,8 @@ class Gamma(Exponential):
     [0.0, 0.193147, 0.306853]
     """
 
+    variance_power = 2
+
     _least, _labels = np.finfo(float).tiny, "positive numbers"
 
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -19,6 +19,8 @@ class Logistic(Loss):
     [0.693147, 0.0, 10000.0]
     """
 
+    log_odds = True
+
     binary = True
     attained = False
     bounded_slope = True

@@ -70,6 +70,10 @@ class Quantile(Loss):
         self.level = level
 
     @property
+    def quantile(self) -> float:
+        return float(self.level)
+
+    @property
     def curvature(self) -> float:
         return np.inf
 

@@ -23,6 +23,8 @@ class Poisson(Exponential):
     [0.0, 0.613706, 4.0]
     """
 
+    variance_power = 1
+
     _least, _labels = 0.0, "counts or rates of at least 0"
 
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

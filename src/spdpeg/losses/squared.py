@@ -16,6 +16,8 @@ class Squared(Loss):
     [0.5, 2.0]
     """
 
+    quadratic = True
+
     @property
     def curvature(self) -> float:
         return 1.0

@@ -29,6 +29,27 @@ class Operator(Parameterized):
     chain: ClassVar[bool] = False
     """(F x)_j = x_{j+1} - x_j for all neighbours; the l1 norm of F x then has an exact prox."""
 
+    is_identity: ClassVar[bool] = False
+    """F x = x."""
+
+    edges: Any = None
+    """Pairs of coordinates whose differences F takes, where it belongs to a graph."""
+
+    @property
+    def line_order(self) -> int | None:
+        """F takes differences of this order along a line; None if it does not."""
+        return None
+
+    @property
+    def grid(self) -> tuple[int, ...] | None:
+        """Shape of the grid whose neighbours F takes differences of; None if there is none."""
+        return None
+
+    @property
+    def core(self) -> "Operator":
+        """F as it acts on the coordinates that it does not skip."""
+        return self
+
     _n_inputs: int | None = None
 
     @property

@@ -36,6 +36,10 @@ class FirstDifference(Operator):
     chain = True
 
     @property
+    def line_order(self) -> int:
+        return 1
+
+    @property
     def n_outputs(self) -> int:
         return self.n_inputs - 1
 
@@ -89,6 +93,10 @@ class Difference(Operator):
 
     def __init__(self, order: int = 2) -> None:
         self.order = order
+
+    @property
+    def line_order(self) -> int:
+        return self.order
 
     def bind(self, n_inputs: int) -> Self:
         if not isinstance(self.order, int | np.integer) or not 1 <= self.order <= _HIGHEST_ORDER:

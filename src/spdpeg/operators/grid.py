@@ -56,6 +56,10 @@ class GridDifference(Operator):
         factors = factors_of(self, self.weights, len(self._lengths), "axes")
         return factors if factors.size else np.ones(len(self._lengths))
 
+    @property
+    def grid(self) -> tuple[int, ...]:
+        return tuple(self._lengths)
+
     def _own_inputs(self) -> int | None:
         return math.prod(self._lengths)
 

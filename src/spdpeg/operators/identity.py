@@ -10,6 +10,8 @@ from .base import Operator
 class Identity(Operator):
     """F x = x."""
 
+    is_identity = True
+
     @property
     def n_outputs(self) -> int:
         return self.n_inputs

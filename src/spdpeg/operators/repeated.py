@@ -66,6 +66,10 @@ class Repeated(Operator):
         return bound
 
     @property
+    def core(self) -> Operator:
+        return self.part if self.copies == 1 else self
+
+    @property
     def n_outputs(self) -> int:
         return self.copies * self.part.n_outputs
 

@@ -12,7 +12,6 @@ from .. import pages, plots
 from ..degrees import degrees_of_freedom
 from ..errors import InputError
 from ..estimators.fitting import EPS, chosen, derive, walk
-from ..operators import GraphDifference, GridDifference
 from ..parameters import numbers
 from ..plots.form import mark_of, names_of, places_of, shape_of, titles_of
 
@@ -56,7 +55,7 @@ class Path:
     def pieces(self) -> np.ndarray | None:
         """Number of connected sets of features with equal coefficients; None if F joins no pairs of features."""
         F = self.model.F_
-        if F is None or not (F.chain or isinstance(F, GraphDifference | GridDifference)):
+        if F is None or not (F.chain or F.edges is not None or F.grid is not None):
             return None
         rows = self.coef.reshape(self.passes.size, -1, self.coef.shape[-1])
         counts = [sum(degrees_of_freedom(F, row, sparse=False) for row in fit) for fit in rows]

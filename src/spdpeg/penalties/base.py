@@ -32,6 +32,15 @@ class Packed(NamedTuple):
     ints: np.ndarray
 
 
+class Groups(NamedTuple):
+    """Groups of coordinates, with the weight of their Euclidean lengths."""
+
+    labels: np.ndarray
+    """The group of each coordinate, in the order of the weights; -1 for none."""
+    weight: np.ndarray
+    """One number, or one for each group."""
+
+
 class Penalty(Parameterized):
     """A proximable convex function.
 
@@ -107,6 +116,10 @@ class Penalty(Parameterized):
 
     def l1_weights(self, size: int) -> np.ndarray | None:
         """The c for which r(v) = sum c_j |v_j|; None if r is no such sum."""
+        return None
+
+    def group_lengths(self, size: int) -> Groups | None:
+        """The groups of a penalty that is a weighted sum of their lengths; None if it is not."""
         return None
 
     def scaled(self, factors: np.ndarray) -> "Penalty | None":

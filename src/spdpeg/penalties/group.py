@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import inner
-from .base import Packed, Penalty, in_dual_domain, interval_scale, weights_of
+from .base import Groups, Packed, Penalty, in_dual_domain, interval_scale, weights_of
 from .conic import ConicForm, norms
 
 _SAFE = 1e300
@@ -81,10 +81,9 @@ class GroupL2(Penalty):
         labels, count = self._labels(size)
         return self._limits(count)[labels] == 0.0
 
-    def labels(self, size: int) -> np.ndarray:
-        """The number of the group of each coordinate, in the order of the weights; -1 for what belongs to none."""
+    def group_lengths(self, size: int) -> Groups:
         labels, count = self._labels(size)
-        return np.where(labels == count, -1, labels)
+        return Groups(np.where(labels == count, -1, labels), np.asarray(self.weight, dtype=float))
 
     def pack(self, size: int) -> Packed:
         labels, count = self._labels(size)

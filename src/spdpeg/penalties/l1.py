@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..kernels import jit
-from .base import Packed, Penalty, in_dual_domain, interval_scale, weights_of
+from .base import Groups, Packed, Penalty, in_dual_domain, interval_scale, weights_of
 from .conic import ConicForm, broken_lines
 
 
@@ -53,6 +53,9 @@ class L1(Penalty):
 
     def l1_weights(self, size: int) -> np.ndarray:
         return np.full(size, weights_of(self, "weight", self.weight, size))
+
+    def group_lengths(self, size: int) -> Groups:
+        return Groups(np.arange(size), np.asarray(self.weight, dtype=float))
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return L1(factors * np.asarray(self.weight))

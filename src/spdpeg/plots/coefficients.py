@@ -28,7 +28,7 @@ def coefficients(model: Any) -> Any:
     and bars otherwise.
     """
     rows = np.atleast_2d(model.coef_)
-    shape, graph = shape_of(model), isinstance(model.F_, GraphDifference)
+    shape, graph = shape_of(model), model.F_ is not None and model.F_.edges is not None
     if getattr(model, "mask", None) is not None and np.ndim(model.mask) in (2, 3):
         return _images(model, model.coef_image_.reshape(len(rows), -1), np.shape(model.mask))
     if shape is not None:

@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ..operators import Difference, FirstDifference, GridDifference
-
 
 def shape_of(model: Any) -> tuple[int, ...] | None:
     """Of the image or volume that the coefficients form; None if they form none."""
-    shape = model.F_.shape if isinstance(model.F_, GridDifference) else getattr(model, "shape", None)
+    shape = None if model.F_ is None else model.F_.grid
+    shape = getattr(model, "shape", None) if shape is None else shape
     if shape is None:
         return None
     found = tuple(int(n) for n in shape)
@@ -18,9 +17,10 @@ def shape_of(model: Any) -> tuple[int, ...] | None:
 
 def mark_of(model: Any) -> str:
     """How they are drawn over their places: "steps" along a chain, a "line" for smoother ones, "stems" otherwise."""
-    if isinstance(model.F_, Difference) and model.F_.order > 1:
-        return "line"
-    return "steps" if isinstance(model.F_, Difference | FirstDifference | GridDifference) else "stems"
+    order = None if model.F_ is None else model.F_.line_order
+    if order is not None:
+        return "line" if order > 1 else "steps"
+    return "stems" if model.F_ is None or model.F_.grid is None else "steps"
 
 
 def places_of(model: Any) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Second moments of the rows, made when they are first asked for and kept for all problems on the same rows."""
 
 from ..data import Block
-from ..losses import Loss, Squared
+from ..losses import Loss
 from ..sums import Sums
 from ..sums.moments import DiagonalMoments, Moments, Quadratic, is_diagonal
 
@@ -22,7 +22,7 @@ class KeptMoments:
     def is_signal(self, block: Block | None, loss: Loss) -> bool:
         """Whether the loss is squared and no row has more than one entry."""
         if self._signal is None:
-            self._signal = isinstance(loss, Squared) and block is not None and is_diagonal(block)
+            self._signal = loss.quadratic and block is not None and is_diagonal(block)
         return self._signal
 
     def loss(self, sums: Sums, block: Block | None, loss: Loss, bias: float) -> Quadratic:

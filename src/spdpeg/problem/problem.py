@@ -350,8 +350,7 @@ class Problem:
     @cached_property
     def fused(self) -> penalties.FusedL1 | None:
         """r1 + r2(F .) of the features as one proximable penalty, for l1 norms along a chain; None otherwise."""
-        structure = self.F.part if isinstance(self.F, Repeated) and self.F.copies == 1 else self.F
-        if self.domain is not None or not structure.chain:
+        if self.domain is not None or not self.F.core.chain:
             return None
         l1, l2 = self._r1_of_features.l1_weights(self.n_features), self.r2.l1_weights(self.F.n_outputs)
         if l1 is None or l2 is None or np.any(l1 != l1[0]):

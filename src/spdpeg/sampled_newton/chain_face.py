@@ -16,11 +16,11 @@ _SHORT_OF_THE_EDGE = 0.99
 
 
 def face_step(
-    problem: Problem, A: np.ndarray | sp.csr_array, bends: np.ndarray, x: np.ndarray, gradient: np.ndarray
+    problem: Problem, A: np.ndarray | sp.csr_array, curvature: np.ndarray, x: np.ndarray, gradient: np.ndarray
 ) -> np.ndarray | None:
     """Newton's step from x within its face, as far as the face goes; None if there are too many pieces or none.
 
-    `bends` are the second derivatives of the mean loss at the margins.
+    `curvature` are the second derivatives of the mean loss at the margins.
     """
     fused = problem.fused
     assert fused is not None
@@ -39,17 +39,17 @@ def face_step(
     B = sp.csr_array((np.ones(used.size), (used, place[used])), shape=(x.size, count))
 
     jumps = np.sign(np.diff(values))
-    pull = np.zeros(x.size)
-    pull[: chain.size] = fused.l1 * np.sign(chain)
+    subgradient = np.zeros(x.size)
+    subgradient[: chain.size] = fused.l1 * np.sign(chain)
     weights = np.broadcast_to(fused.l2, (max(chain.size - 1, 0),))[cuts] * jumps
-    np.add.at(pull, cuts + 1, weights)
-    np.add.at(pull, cuts, -weights)
+    np.add.at(subgradient, cuts + 1, weights)
+    np.add.at(subgradient, cuts, -weights)
 
     AB = A @ B
     AB = AB.toarray() if sp.issparse(AB) else AB
-    H = (AB.T * bends) @ AB
+    H = (AB.T * curvature) @ AB
     H.flat[:: count + 1] += 1e-12 * np.trace(H) + 1e-300
-    move = scipy.linalg.solve(H, -(B.T @ (gradient + pull)), assume_a="pos")
+    move = scipy.linalg.solve(H, -(B.T @ (gradient + subgradient)), assume_a="pos")
 
     by_piece = np.where(moving, move[np.maximum(pieces, 0)], 0.0)
     room = np.concatenate([_room(values[moving], by_piece[moving]), _room(np.diff(values), np.diff(by_piece))])

@@ -1,4 +1,4 @@
-"""Compiled loops of the proximal Newton method: second derivatives, curvature, and ADMM on the model."""
+"""Compiled loops of Newton's method with sampled curvature: second derivatives, their sums, and ADMM on the model."""
 
 import math
 from typing import NamedTuple
@@ -12,39 +12,32 @@ from ..kernels.sweeps import add_outer
 from ..kernels.terms import Terms
 
 RELAXATION = 1.7
+"""Over-relaxation of ADMM."""
 REBALANCE = 20
-"""Steps after which rho may change, and"""
+"""Steps of ADMM after which rho may change."""
 UNBALANCED = 10.0
-"""how many times one residual must exceed the other for that."""
-
-
-@inner
-def bend_of(derivative: Term, margin: float, label: float, floor: float) -> float:
-    """phi'' by central differences, at least `floor`: the model needs no more."""
-    h = 1e-6 * max(1.0, abs(margin))
-    rise = call_scalar(derivative, margin + h, label) - call_scalar(derivative, margin - h, label)
-    return max(rise / (2.0 * h), floor)
+"""Ratio of the two residuals of ADMM from which rho changes."""
 
 
 @kernel
-def second_derivatives(
-    derivative: Term, margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, floor: float, out: np.ndarray
+def curvatures(
+    curvature: Term, margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, floor: float, out: np.ndarray
 ) -> None:
-    """out_i = w_i phi''(margin_i)."""
+    """out_i = w_i max(phi''(margin_i), floor)."""
     for i in range(out.size):
-        out[i] = weight_of(weights, i) * bend_of(derivative, margins[i], labels[i], floor)
+        out[i] = weight_of(weights, i) * max(call_scalar(curvature, margins[i], labels[i]), floor)
 
 
 @kernel
 def add_curvature(
-    block: Block, derivative: Term, margins: np.ndarray, floor: float, stride: int, first: int, out: np.ndarray
+    block: Block, curvature: Term, margins: np.ndarray, floor: float, stride: int, first: int, out: np.ndarray
 ) -> int:
     """out + out^T += sum of w phi''(margin) a a^T over every `stride`-th row; the number of those rows."""
     used = 0
     for i in range(first, count(block.rows), stride):
         used += 1
-        bend = bend_of(derivative, margins[i], block.labels[i], floor)
-        add_outer(block.rows, i, weight_of(block.weights, i) * bend, out)
+        second = max(call_scalar(curvature, margins[i], block.labels[i]), floor)
+        add_outer(block.rows, i, weight_of(block.weights, i) * second, out)
     return used
 
 

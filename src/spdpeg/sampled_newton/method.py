@@ -23,7 +23,7 @@ from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
 from ..state import State
 from ..sums import Evaluation
 from .chain_face import face_step
-from .kernels import second_derivatives
+from .kernels import curvatures
 from .models import Form, SparseModel, Split, TallModel, WideModel, is_sparse, splitting
 
 MOST_FEATURES = 2000
@@ -41,8 +41,10 @@ _ROUNDING = 1e-14
 _FIRST_FLOOR = 1e-3
 """Least curvature of a row, relative to the most that the loss has, after a step that had to be cut short."""
 _MOST_FACE_STEPS = 20
-_LOOKED_AT = 1000
+_SAMPLE = 1000
 """Rows that tell, at the start, whether the loss is flat."""
+_FLAT = 1e-8
+"""Curvature of a row, relative to the most that the loss has, below which the loss counts as flat there."""
 _LARGE_DROP = 1e-3
 """A step that lowers the objective by more than this part of it is hardly the last one."""
 
@@ -153,12 +155,12 @@ class SampledNewton(Periodic, Watcher):
         _take(state, seen, seen.loss + problem.penalty_value(v["x"]))
         if problem.merged is not None:
             v["y"][:] = -v["gradient"]  # what it is at the solution
-        some = slice(None, None, max(1, v["margins"].size // _LOOKED_AT))
+        some = slice(None, None, max(1, v["margins"].size // _SAMPLE))
         labels, margins = as_reals(problem.block.labels[some]), v["margins"][some].copy()
-        bends = np.empty(labels.size)
-        second_derivatives(problem.loss.derivative_term, margins, labels, no_weights(), 0.0, bends)
-        if 2 * np.count_nonzero(bends) < labels.size:
-            state.numbers["floor"] = 1.0  # most rows lie on straight lines of the loss
+        curvature = np.empty(labels.size)
+        curvatures(problem.loss.curvature_term, margins, labels, no_weights(), 0.0, curvature)
+        if 2 * np.count_nonzero(curvature > _FLAT * problem.loss.curvature) < labels.size:
+            state.numbers["floor"] = 1.0  # most rows lie where the loss is nearly straight
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
@@ -221,11 +223,11 @@ class SampledNewton(Periodic, Watcher):
         """Newton's steps among the pieces that the model's solution has; the number of reads."""
         v, numbers = state.vectors, state.numbers
         rows, labels, weights = problem.block
-        bends = np.empty_like(v["margins"])
+        curvature = np.empty_like(v["margins"])
         A = data_matrix(rows)
         for reads in range(_MOST_FACE_STEPS):
-            second_derivatives(problem.loss.derivative_term, v["margins"], labels, weights, 0.0, bends)
-            x_new = face_step(problem, A, bends / labels.size, v["x"], v["gradient"])
+            curvatures(problem.loss.curvature_term, v["margins"], labels, weights, 0.0, curvature)
+            x_new = face_step(problem, A, curvature / labels.size, v["x"], v["gradient"])
             if x_new is None:
                 return reads
             seen, value = _read(problem, x_new)

@@ -16,11 +16,11 @@ import scipy.sparse.linalg
 from ..data.blocks import data_matrix
 from ..kernels.jit import as_reals
 from ..operators import Identity, Matrix, Operator, Stack
-from ..penalties import L1, Penalty, SeparableSum, Zero
+from ..penalties import L1, Penalty, SeparableSum
 from ..problem import Problem
 from ..quadratic import Model, minimize
 from ..solvers.stacking import Stacked
-from .kernels import REBALANCE, RELAXATION, Work, add_curvature, correct, model_steps, second_derivatives
+from .kernels import REBALANCE, RELAXATION, Work, add_curvature, correct, curvatures, model_steps
 
 _MOST_INNER = 2000
 _MOST_WIDE_INNER = 200
@@ -90,7 +90,7 @@ def splitting(problem: Problem) -> Form:
     if problem.merged is not None:
         return Form(Identity().bind(d), problem.merged, True, np.ones(m))
     F, r2, lengths = _even_rows(problem)
-    if isinstance(problem.regularizer, Zero):
+    if problem.regularizer.vanishes:
         return Form(F, r2, False, lengths)
     return Form(Stack(F, Identity()).bind(d), SeparableSum([r2, problem.regularizer], [m, d]), True, lengths)
 
@@ -98,13 +98,14 @@ def splitting(problem: Problem) -> Form:
 def _even_rows(problem: Problem) -> tuple[Operator, Penalty, np.ndarray]:
     """F with rows of equal length, r2 that makes up for it, and the lengths; as they are where one rho suits all."""
     F, r2 = problem.F, problem.r2
-    if isinstance(r2, L1):
+    weights = r2.l1_weights(F.n_outputs)
+    if weights is not None:
         matrix = F.matrix()
         lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).reshape(-1))
         lengths[lengths == 0.0] = 1.0
         if lengths.max(initial=1.0) > _UNEVEN * lengths.min(initial=1.0):
             even = Matrix(sp.csr_array(sp.diags_array(1.0 / lengths) @ matrix)).bind(F.n_inputs)
-            return even, L1(lengths * np.asarray(r2.weight)), lengths
+            return even, L1(lengths * weights), lengths
     return F, r2, np.ones(F.n_outputs)
 
 
@@ -127,7 +128,7 @@ class TallModel:
     def penalise(self, problem: Problem, form: Form) -> None:
         """Go on with other penalties on the same data; the curvature stays."""
         self._problem = problem
-        identity = isinstance(form.K, Identity)
+        identity = form.K.is_identity
         if not (identity and self._identity):
             K = form.K.matrix()
             if self._K is None or not _equal(K, self._K):
@@ -214,10 +215,10 @@ class TallModel:
     def _curvature(self, margins: np.ndarray, floor: float, stride: int, first: int) -> tuple[np.ndarray, int]:
         """Mean of w phi''(margin) a a^T over every `stride`-th row, and the number of those rows."""
         _, labels, weights = self._problem.block
-        d, derivative = self._problem.n_coordinates, self._problem.loss.derivative_term
+        d, second = self._problem.n_coordinates, self._problem.loss.curvature_term
         if self._scattered:
             half = np.zeros((d, d))
-            used = int(add_curvature(self._problem.block, derivative, margins, floor, stride, first, half))
+            used = int(add_curvature(self._problem.block, second, margins, floor, stride, first, half))
             return (half + half.T) / used, used
         chosen = range(first, labels.size, stride)
         at_once = max(1, _ENTRIES_AT_ONCE // d)
@@ -225,11 +226,11 @@ class TallModel:
         for start in range(0, len(chosen), at_once):
             part = chosen[start : start + at_once]
             some = slice(part.start, part.stop, part.step)
-            bends = np.empty(len(part))
+            curvature = np.empty(len(part))
             w = as_reals(weights[some]) if weights.size else weights
-            second_derivatives(derivative, margins[some].copy(), as_reals(labels[some]), w, floor, bends)
+            curvatures(second, margins[some].copy(), as_reals(labels[some]), w, floor, curvature)
             A: Any = self._A[some]
-            S = (A.toarray() if sp.issparse(A) else A) * np.sqrt(bends)[:, None]
+            S = (A.toarray() if sp.issparse(A) else A) * np.sqrt(curvature)[:, None]
             H += S.T @ S
         return H / len(chosen), len(chosen)
 
@@ -244,7 +245,7 @@ class WideModel:
     def __init__(self, problem: Problem, form: Form) -> None:
         self._problem, self._form = problem, form
         self._A = A = data_matrix(problem.block.rows)
-        if isinstance(form.K, Identity):
+        if form.K.is_identity:
             self._solve, self._back = _same, A.T
         else:
             K = form.K.matrix()
@@ -260,9 +261,9 @@ class WideModel:
         """Put the model where the margins are; the number of rows read: all of them."""
         _, labels, weights = self._problem.block
         n = labels.size
-        bends = np.empty(n)
-        second_derivatives(self._problem.loss.derivative_term, margins, labels, weights, floor, bends)
-        self._half = np.sqrt(bends / n)
+        curvature = np.empty(n)
+        curvatures(self._problem.loss.curvature_term, margins, labels, weights, floor, curvature)
+        self._half = np.sqrt(curvature / n)
         self._core = self._half[:, None] * self._products * self._half
         self._choose(_FIRST_RHO * max(float(np.trace(self._core)) / n, 1e-12))
         return n
@@ -313,9 +314,9 @@ class SparseModel:
     def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
         """Put the model where the margins are; the number of rows read: all of them."""
         _, labels, weights = self._problem.block
-        bends = np.empty(labels.size)
-        second_derivatives(self._problem.loss.derivative_term, margins, labels, weights, floor, bends)
-        self._H = sp.csr_array(self._A.T @ sp.diags_array(bends / labels.size) @ self._A)
+        curvature = np.empty(labels.size)
+        curvatures(self._problem.loss.curvature_term, margins, labels, weights, floor, curvature)
+        self._H = sp.csr_array(self._A.T @ sp.diags_array(curvature / labels.size) @ self._A)
         return labels.size
 
     def minimize(self, x: np.ndarray, gradient: np.ndarray, split: Split, accuracy: float) -> np.ndarray:

@@ -101,14 +101,14 @@ def as_signal(y: Any, lam1: Any, order: Any, structure: Any, weights: Any, isotr
         )
     F = _operator(values, order, structure)
     if truth("isotropic", isotropic):
-        if not isinstance(F, GridDifference):
+        if F.grid is None:
             raise UnsupportedError(
                 "isotropic is True and y is no image or volume: only a grid has directions. Leave isotropic out."
             )
-        groups = neighbours(np.ones(tuple(F.shape), dtype=bool))[:, 0]
+        groups = neighbours(np.ones(F.grid, dtype=bool))[:, 0]
     else:
         groups = None
-    line = order if F.chain or (isinstance(F, Difference) and structure is None) else None
+    line = order if F.chain or (F.line_order is not None and structure is None) else None
     return Signal(values.ravel(), w, values.shape, F, l1, groups, line)
 
 

@@ -23,7 +23,7 @@ from ...data import Source, as_source
 from ...engine import quietly
 from ...errors import InputError, UnsupportedError
 from ...exact.multinomial import Multinomial
-from ...losses import Logistic, Loss
+from ...losses import Loss
 from ...operators import Operator, as_operator
 from ...penalties import Penalty
 from ...problem import Partitions, Problem
@@ -247,7 +247,7 @@ def _joint(model: Model, data: Data, terms: Terms) -> Joint:
     if not terms.loss.binary:
         joint = Coupled(data.X, data.targets, terms.loss, data.weights, data.offset, model._intercept)
         return joint.with_penalties(terms.r1, terms.r2, terms.F)
-    if not isinstance(terms.loss, Logistic):
+    if not terms.loss.log_odds:
         raise InputError(
             f"multi_class of {type(model).__name__} is 'multinomial' and its loss {terms.loss!r}. "
             "Only the logistic loss has such a form; choose 'ovr'."

@@ -13,7 +13,7 @@ from ...certificate import settled
 from ...errors import InputError, UnsupportedError
 from ...operators import Operator, Repeated
 from ...parameters import as_number, shown
-from ...penalties import L1, FusedL1, Penalty
+from ...penalties import FusedL1, Penalty
 from ...problem import Problem
 from .flow import plan
 from .outputs import Coupled, across
@@ -135,23 +135,25 @@ def _steepness(problem: Problem) -> float:
 def _joint(start: AtZero, pull: np.ndarray) -> float:
     """The smallest t for which x = 0 is optimal with t r1 + t r2(F .)."""
     r1, r2, F = start.r1, start.r2, start.F
-    if not isinstance(r1, L1) or not isinstance(r2, L1 | None):
+    l1 = None if r1 is None else r1.l1_weights(pull.size)
+    l2 = np.zeros(0) if r2 is None or F is None else r2.l1_weights(F.n_outputs)
+    if r1 is None or l1 is None or l2 is None:
         raise UnsupportedError(
             f"No weights are known that make all coefficients 0 under r1 = {r1!r} and r2 = {r2!r}. "
             "Two l1 norms have such weights; give grids of lam1 and lam2 for other penalties."
         )
     if r2 is None or F is None:
         return _gauge(r1, pull)
-    if F.chain:
-        return _gauge(FusedL1(r1.weight, r2.weight), pull)
+    if F.chain and np.all(l1 == l1[0]):
+        return _gauge(FusedL1(float(l1[0]), l2), pull)
     largest = float(np.max(np.abs(pull)))
-    return largest * _least_bound(F.matrix(), pull / largest, float(r2.weight)) if largest > 0.0 else 0.0
+    return largest * _least_bound(F.matrix(), pull / largest, l1, l2) if largest > 0.0 else 0.0
 
 
-def _least_bound(F: sp.csr_array, pull: np.ndarray, ratio: float) -> float:
-    """The smallest t for which some y has |pull - F^T y| <= t and |y| <= ratio * t, by a linear program in (y, t)."""
-    m, d = F.shape
-    edges, features = np.full((m, 1), -ratio), np.full((d, 1), -1.0)
+def _least_bound(F: sp.csr_array, pull: np.ndarray, l1: np.ndarray, l2: np.ndarray) -> float:
+    """The smallest t for which some y has |pull - F^T y| <= t l1 and |y| <= t l2, by a linear program in (y, t)."""
+    m = F.shape[0]
+    edges, features = -l2[:, None], -l1[:, None]
     sides = [[F.T, features], [-F.T, features], [sp.eye_array(m), edges], [-sp.eye_array(m), edges]]
     limits = np.concatenate([pull, -pull, np.zeros(2 * m)])
     cost = np.append(np.zeros(m), 1.0)

@@ -17,24 +17,21 @@ import scipy.sparse as sp
 from ...errors import UnsupportedError
 from ...losses import Loss
 from ...operators import Operator, Repeated
-from ...penalties import L1, GroupL2, Penalty
+from ...penalties import GroupL2, Penalty
 from ...problem import Problem
 from ...result import Result, Run, uninterrupted
 
 
 def across(penalty: Penalty, size: int, copies: int, skip: int = 0, factor: float = 1.0) -> GroupL2:
     """The lengths over several copies of what a penalty takes the sizes of; coordinates to skip follow each copy."""
-    if isinstance(penalty, L1):
-        groups = np.arange(size)
-    elif isinstance(penalty, GroupL2):
-        groups = penalty.labels(size)
-    else:
+    groups = penalty.group_lengths(size)
+    if groups is None:
         raise UnsupportedError(
             f"coupled is True and a penalty is {penalty!r}. Outputs are coupled under l1 and group norms without "
             "bounds; leave coupled out."
         )
-    labels = np.tile(np.append(groups, np.full(skip, -1)), copies)
-    return GroupL2(factor * np.asarray(penalty.weight, dtype=float), labels)
+    labels = np.tile(np.append(groups.labels, np.full(skip, -1)), copies)
+    return GroupL2(factor * groups.weight, labels)
 
 
 class Coupled:

@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from ...data import Source
 from ...engine import solve
 from ...errors import InputError, UnsupportedError
-from ...losses import Squared
 from ...operators.pieces import image_size, pairs_of
 from ...parameters import shown
 from ...problem import Problem
@@ -43,7 +42,7 @@ def refit(model: Any, plan: Any) -> None:
     """
     how = getattr(model, "refit", False)
     if isinstance(how, str) and how in _PRICES:
-        if not isinstance(plan.terms.loss, Squared):
+        if not plan.terms.loss.quadratic:
             raise UnsupportedError(
                 f"refit of {type(model).__name__} is {how!r}, which is for least squares. Give True for other losses."
             )
