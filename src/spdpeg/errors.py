@@ -37,6 +37,10 @@ class InputError(SpdpegError, ValueError):
     """Data, a parameter or a name that cannot be used."""
 
 
+class InputTypeError(InputError, TypeError):
+    """Input of a type that cannot be used, where scikit-learn's rules for estimators want a TypeError."""
+
+
 class UnsupportedError(SpdpegError, NotImplementedError):
     """A combination of terms that a method, a prox or a domain does not cover."""
 

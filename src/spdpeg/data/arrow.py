@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError, UnsupportedError
-from ..files.columns import Columns, roles
+from ..files.columns import Columns, listed, roles
 from ..files.table import labels as as_labels
-from ..parameters import shown
+from ..parameters import shown, truth, whole_number
 from .tables import BLOCK_ENTRIES, Tables
 
 _MOST_PARTS = 16
@@ -22,9 +22,21 @@ class Asked(NamedTuple):
     """What is asked of the columns of a table."""
 
     target: int | str | None
-    columns: Sequence[str] | None
+    columns: list[str] | None
     labelled: bool
     drop: Sequence[int | str]
+
+
+def _asked(target: Any, columns: Any, labelled: Any, drop: Any) -> Asked:
+    """What was asked for, made sure of."""
+    if target is not None and not isinstance(target, str):
+        whole_number("target", target)
+    names = None
+    if columns is not None:
+        names = [name for name in listed("columns", columns) if isinstance(name, str)]
+        if len(names) < len(columns):
+            raise InputError(f"columns is {shown(columns)}. Give the names of the features.")
+    return Asked(target, names, truth("labelled", labelled), listed("drop", drop))
 
 
 def open_parquet(
@@ -77,7 +89,7 @@ def open_parquet(
     with _told(name):
         n_rows = dataset.count_rows()
     schema = dataset.schema
-    tables = _tables(str(name), schema, batches, n_rows, Asked(target, columns, labelled, drop))
+    tables = _tables(str(name), schema, batches, n_rows, _asked(target, columns, labelled, drop))
     tables.parts = lambda count: _spread(str(name), dataset, _features(tables), count)
     return tables
 
@@ -135,7 +147,7 @@ def from_arrow(
         schema = pa.RecordBatchReader.from_stream(source).schema
     else:
         raise InputError(f"The source is {shown(source)}. Give a LazyFrame, a table, or another Arrow stream.")
-    return _tables(f"The {kind}", schema, batches, None, Asked(target, columns, labelled, drop))
+    return _tables(f"The {kind}", schema, batches, None, _asked(target, columns, labelled, drop))
 
 
 def _tables(

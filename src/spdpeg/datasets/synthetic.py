@@ -9,6 +9,9 @@ from ..parameters import as_number, one_of, shown, whole_number
 
 TASKS = ("classification", "regression")
 
+_MOST = 1 << 32
+"""Numbers in the rows that are drawn: 32 GiB."""
+
 
 class Sample(NamedTuple):
     """Rows, labels and the coefficients they were drawn from; unpacks as `X, y, truth`."""
@@ -39,7 +42,7 @@ def piecewise_constant(
     >>> X.shape, sorted(set(y.tolist())), int((truth[1:] != truth[:-1]).sum())
     ((200, 30), [-1.0, 1.0], 4)
     """
-    _check_counts(n_samples=n_samples, n_features=n_features, n_pieces=n_pieces)
+    n_samples, n_features, n_pieces = _counts(n_samples=n_samples, n_features=n_features, n_pieces=n_pieces)
     if n_pieces > n_features:
         raise InputError(
             f"n_pieces is {n_pieces} but there are {n_features} features. Ask for at most that many pieces."
@@ -66,7 +69,7 @@ def clustered_graph(
     each cluster is joined by two random trees, so no edge leaves a cluster. Rows and labels as in `piecewise_constant`;
     every other cluster has coefficient zero.
     """
-    _check_counts(n_samples=n_samples, n_features=n_features, n_clusters=n_clusters)
+    n_samples, n_features, n_clusters = _counts(n_samples=n_samples, n_features=n_features, n_clusters=n_clusters)
     if n_clusters > n_features:
         raise InputError(f"n_clusters is {n_clusters} but there are {n_features} features. Ask for at most that many.")
     rng = _generator(seed)
@@ -105,6 +108,9 @@ def _draw(rng: np.random.Generator, n_samples: int, truth: np.ndarray, task: str
     return Sample(X, np.where(margins + noise * rng.logistic(size=n_samples) > 0, 1.0, -1.0), truth)
 
 
-def _check_counts(**counts: int) -> None:
-    for name, count in counts.items():
-        whole_number(name, count, least=1)
+def _counts(**counts: int) -> list[int]:
+    """Whole numbers of rows, of columns, and of what these are made of."""
+    rows, columns, parts = (whole_number(name, count, least=1) for name, count in counts.items())
+    if rows * columns > _MOST:
+        raise InputError(f"{rows} rows of {columns} numbers do not fit into memory. Ask for at most {_MOST} numbers.")
+    return [rows, columns, parts]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data import Block, Stream, Tables
 from ..errors import InputError, UnsupportedError
+from ..parameters import shown
 from ..problem import Partitions, Problem
 from ..result import Status
 from ..solvers.base import Solver
@@ -168,8 +169,10 @@ def check(problem: Problem, solver: Solver) -> None:
             f"{solver.about.name} must read rows again and a stream shows each once. "
             'Use "spdpeg", or write the stream to disk first (spdpeg.data.write_csr).'
         )
-    if solver.sampling != "auto":
-        raise InputError(f"sampling is {solver.sampling!r}, but a stream is read in order of arrival. Leave it out.")
+    if not isinstance(solver.sampling, str) or solver.sampling != "auto":
+        raise InputError(
+            f"sampling is {shown(solver.sampling)}, but a stream is read in order of arrival. Leave it out."
+        )
 
 
 def make(problem: Problem, solver: Solver, state: State, passes: float | None) -> Feed:

@@ -47,7 +47,9 @@ def remaining(certificate: Certificate) -> float:
 def begin(problem: Problem, stage: Planned, state: State, batch_size: int, x: np.ndarray, y: np.ndarray | None) -> None:
     """Let the method of a stage start in `state`, from x and from the dual variable if there is one."""
     state.parameters = {**state.parameters, "batch_size": batch_size}
-    state.numbers, state.vectors = stage.method.start(problem, batch_size, x)
+    numbers, state.vectors = stage.method.start(problem, batch_size, x)
+    # Parameters of methods may be whole numbers of any size, which compiled code would take for another type.
+    state.numbers = {name: float(number) for name, number in numbers.items()}
     if y is not None:
         stage.method.set_dual(problem, state.vectors, y)
     state.batches = 0

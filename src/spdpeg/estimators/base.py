@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import pages, plots
 from ..data.selection import pieces
@@ -22,6 +22,7 @@ from ..sparse import sound
 from ..sums import threads
 from . import fitting, sources
 from .documentation import complete
+from .refusals import told
 
 _FLOATS = (np.float64, np.float32)
 
@@ -196,6 +197,7 @@ class Estimator(BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Self:
         with fitting.intact(self), threads.using(threads.checked_jobs(self.n_jobs)):
+            fitting.check_settings(self)  # before the model is copied
             self._choose(X, y, sample_weight, offset)
             plan = fitting.plan(self, X, y, sample_weight, offset)
             fitting.keep(self, plan, fitting.fit(plan))
@@ -282,10 +284,12 @@ class Estimator(BaseEstimator):
         if source is not None:
             source, y, weights = sources.checked(self, source, y, sample_weight, reset)
             return self._design(source, reset), y, weights
-        X, y = validate_data(self, sound(X), y, reset=reset, accept_sparse="csr", dtype=_FLOATS, order="C", **checks)
+        form = {"accept_sparse": "csr", "dtype": _FLOATS}
+        with told():
+            X, y = validate_data(self, sound(X), y, reset=reset, order="C", **form, **checks)
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            weights = sources.checked_weights(sample_weight, X)
             used = weights > 0.0
             if not used.all():
                 X, y, weights = X[used], y[used], weights[used]
@@ -299,5 +303,6 @@ class Estimator(BaseEstimator):
             sources.check_width(self, source, reset=False)
             rows = pieces(self._design(source, False))
             return np.concatenate([np.asarray(piece @ self.coef_.T + self.intercept_) for piece in rows])
-        X = validate_data(self, sound(X), reset=False, accept_sparse="csr", dtype=_FLOATS)
+        with told():
+            X = validate_data(self, sound(X), reset=False, accept_sparse="csr", dtype=_FLOATS)
         return np.asarray(self._design(X, False) @ self.coef_.T + self.intercept_)

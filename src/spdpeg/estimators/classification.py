@@ -17,6 +17,7 @@ from ..parameters import shown
 from ..problem import Positive
 from . import cluster, fitting, sources
 from .base import Estimator, takes_chunks
+from .refusals import told
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -69,7 +70,7 @@ class Classifier(ClassifierMixin, Estimator):
         """Go on with a chunk."""
         known: np.ndarray | None = getattr(self, "classes_", None)
         X, y, weights = self._checked(X, y, sample_weight, reset=known is None)
-        check_classification_targets(y)
+        _require_classes(y)
         if known is None:
             if classes is None:
                 raise InputError("classes is missing. Name all labels that will come in the first call of partial_fit.")
@@ -139,20 +140,21 @@ class Classifier(ClassifierMixin, Estimator):
         """
         if is_dask(X):
             return cluster.score(self, X, y, sample_weight)
-        return float(super().score(X, y, sample_weight))
+        with told():
+            return float(super().score(X, y, sample_weight))
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
         if is_dask(X):
             return self._rows_on_cluster(X, y, sample_weight)
         X, y, weights = self._checked(X, y, sample_weight, reset=True)
-        check_classification_targets(y)
+        _require_classes(y)
         classes, codes = np.unique(y, return_inverse=True)
         self._set_classes(classes)
         return fitting.Data(X, self._targets(codes), self._class_weighted(codes, weights))
 
     def _rows_on_cluster(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
         rows = cluster.partitions(self, X, y, sample_weight, has_classes=True)
-        check_classification_targets(rows.classes)
+        _require_classes(rows.classes)
         self._set_classes(rows.classes)
         if self.class_weight is not None:
             rows = rows.reweighted(self._weights_of_classes(rows.totals))
@@ -197,6 +199,11 @@ class Classifier(ClassifierMixin, Estimator):
             f"class_weight of {type(self).__name__} is {shown(self.class_weight)}. Give 'balanced', None, or a dict of "
             "finite weights of at least 0 by class."
         )
+
+
+def _require_classes(y: Any) -> None:
+    with told():
+        check_classification_targets(y)
 
 
 def _labels(classes: Any) -> np.ndarray:

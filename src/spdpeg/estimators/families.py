@@ -8,6 +8,7 @@ from sklearn.metrics import d2_pinball_score, d2_tweedie_score, mean_squared_err
 from .. import losses
 from ..errors import InputError, UnsupportedError
 from ..parameters import numbers, shown
+from .refusals import told
 
 FAMILIES: dict[str, type[losses.Loss]] = {
     "gaussian": losses.Squared,
@@ -60,11 +61,12 @@ def explained(loss: losses.Loss, y: Any, mean: np.ndarray, sample_weight: Any) -
     if mean.ndim == 2 and np.shape(y) == mean.shape:
         columns = zip(np.asarray(y).T, mean.T, strict=True)
         return float(np.mean([explained(loss, *column, sample_weight) for column in columns]))
-    if loss.variance_power:
-        return float(d2_tweedie_score(y, mean, sample_weight=sample_weight, power=loss.variance_power))
-    if loss.quantile is not None:
-        return float(d2_pinball_score(y, mean, sample_weight=sample_weight, alpha=loss.quantile))
-    return float(r2_score(y, mean, sample_weight=sample_weight))
+    with told():
+        if loss.variance_power:
+            return float(d2_tweedie_score(y, mean, sample_weight=sample_weight, power=loss.variance_power))
+        if loss.quantile is not None:
+            return float(d2_pinball_score(y, mean, sample_weight=sample_weight, alpha=loss.quantile))
+        return float(r2_score(y, mean, sample_weight=sample_weight))
 
 
 def require_squares(loss: losses.Loss) -> None:

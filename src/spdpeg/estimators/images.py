@@ -64,7 +64,10 @@ class TotalVariation(InPieces):
         """Which places of the grid have a feature."""
         if self.mask is None:
             return np.ones((n_features,) if self.shape is None else tuple(self.shape), dtype=bool)
-        mask = np.asarray(self.mask)
+        try:
+            mask = np.asarray(self.mask)
+        except ValueError:  # lists of different lengths
+            mask = np.empty(0)
         if mask.dtype != bool or mask.ndim == 0 or np.count_nonzero(mask) != n_features:
             raise InputError(
                 f"mask of {type(self).__name__} has shape {mask.shape}, type {mask.dtype} and {np.count_nonzero(mask)} "

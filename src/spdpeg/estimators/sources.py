@@ -11,6 +11,7 @@ from ..data.selection import pieces, take
 from ..errors import InputError, UnsupportedError
 from ..lazy import is_dask, refuse_dask
 from ..problem import computed
+from .refusals import told
 
 
 def found(X: Any) -> Source | None:
@@ -37,11 +38,18 @@ def checked(model: Any, source: Source, y: Any, sample_weight: Any, reset: bool)
         raise InputError("y holds NaN or infinite entries. Drop those rows or repair them.")
     if sample_weight is None:
         return source, y, None
-    weights = _check_sample_weight(sample_weight, source, dtype=np.float64, ensure_non_negative=True)
+    weights = checked_weights(sample_weight, source)
     used = weights > 0.0
     if used.all() or not used.any() or not isinstance(source, Tables):
         return source, y, weights
     return take(source, used), y[used], weights[used]
+
+
+def checked_weights(sample_weight: Any, X: Any) -> np.ndarray:
+    """One finite weight of at least 0 for each row of X, not all of them 0."""
+    with told():
+        weights: np.ndarray = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    return weights
 
 
 def check_width(model: Any, source: Source, reset: bool) -> None:

@@ -4,10 +4,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError, UnsupportedError
-from ..parameters import whole_number
+from ..parameters import shown, whole_number
 from . import cluto, delimited, libsvm, matlab, numpy_archive, parquet
-from .columns import Columns
+from .columns import Columns, listed
 from .signal import read_signal
 from .source import Source
 from .table import Table
@@ -83,7 +85,7 @@ def read(
     ((2, 2), ['apple', 'banana'], ['weight', 'length'])
     """
     _check_width(n_features)
-    levels = dict(categorical) if isinstance(categorical, Mapping) else dict.fromkeys(categorical)
+    levels = categorical if isinstance(categorical, Mapping) else dict.fromkeys(listed("categorical", categorical))
     with Source(path) as source:
         name = source.format if format is None else format
         asked = _columns(name, target, drop, levels)
@@ -108,8 +110,9 @@ def stream(
     _check_width(n_features)
     with Source(path) as source:
         name = source.format if format is None else format
-        asked = _columns(name, target, drop, categorical or {})
-        unlisted = [column for column, levels in (categorical or {}).items() if levels is None]
+        levels = {} if categorical is None else categorical
+        asked = _columns(name, target, drop, levels)
+        unlisted = [column for column, known in levels.items() if known is None]
         if unlisted:
             raise UnsupportedError(
                 f"The categories of {unlisted[0]!r} are not known before its end. Drop the column, or fit a file."
@@ -133,9 +136,15 @@ def _check_width(n_features: int | None) -> None:
         whole_number("n_features", n_features, least=1)
 
 
-def _columns(name: str, target: Any, drop: Any, categorical: Mapping[str, Sequence[str] | None]) -> Columns:
+def _columns(name: str, target: Any, drop: Any, categorical: Any) -> Columns:
     if target is not None and not isinstance(target, str):
         whole_number("target", target)
+    drop = listed("drop", drop)
+    if not isinstance(categorical, Mapping):
+        raise InputError(f"categorical is {shown(categorical)}. Give a dict of columns to lists of their categories.")
+    for column, known in categorical.items():
+        if not isinstance(column, str) or not (known is None or _are_texts(known)):
+            raise InputError(f"categorical has {shown(column)}: {shown(known)}. Give names and lists of text.")
     if name not in ("csv", "parquet"):
         if target is not None:
             raise InputError(
@@ -144,4 +153,8 @@ def _columns(name: str, target: Any, drop: Any, categorical: Mapping[str, Sequen
             )
         if drop or None in categorical.values():
             raise InputError(f"drop and categorical are for tables; the format {name} is none. Leave them out.")
-    return Columns(target, tuple(drop), dict(categorical))
+    return Columns(target, drop, dict(categorical))
+
+
+def _are_texts(known: Any) -> bool:
+    return isinstance(known, list | tuple | np.ndarray) and all(isinstance(text, str) for text in known)

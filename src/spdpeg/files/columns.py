@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..parameters import shown, whole_number
 
 
 class Columns(NamedTuple):
@@ -59,9 +60,16 @@ def position(name: str, column: int | str, columns: list[str], role: str) -> int
         if column not in columns:
             raise InputError(f"{name} has no column {column!r}. It has: {', '.join(columns)}.")
         return columns.index(column)
-    if not -width <= column < width:
+    if not -width <= whole_number(role, column) < width:
         raise InputError(f"{role} is {column} and {name} has {width} columns. Give a position among them.")
     return column % width
+
+
+def listed(role: str, columns: Any) -> tuple[int | str, ...]:
+    """Positions and names of columns, refused if they are no list of such."""
+    if not isinstance(columns, list | tuple | np.ndarray):
+        raise InputError(f"{role} is {shown(columns)}. Give a list of columns, by position or by name.")
+    return tuple(column if isinstance(column, str) else whole_number(role, column) for column in columns)
 
 
 class Indicators(NamedTuple):

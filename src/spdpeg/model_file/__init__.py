@@ -9,6 +9,7 @@ import json
 import os
 import zipfile
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     What is wrong with a file is an InputError or UnsupportedError; a file that is not there is the system's OSError.
     """
+    path = as_path(path)
     header, members = _read(path)
     cls = getattr(estimators, header["class"]) if header["class"] in estimators.__all__ else None
     if cls is None:
@@ -99,7 +101,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What a model file says about itself, arrays left out: class, parameters, attributes and versions."""
-    return _read(path)[0]
+    return _read(as_path(path))[0]
 
 
 def is_model(path: str | os.PathLike[str]) -> bool:
@@ -113,10 +115,10 @@ def is_model(path: str | os.PathLike[str]) -> bool:
             return False
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The header and the arrays as they are stored, all checked."""
     try:
-        with as_path(path).open("rb") as file, Archive(file) as archive:
+        with path.open("rb") as file, Archive(file) as archive:
             header = _header(archive)
             if header["version"] > _VERSION:
                 raise UnsupportedError(

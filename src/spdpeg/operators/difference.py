@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import as_reals
+from ..parameters import shown, whole_number
 from .base import Operator
 
 _HIGHEST_ORDER = 30
@@ -100,8 +101,10 @@ class Difference(Operator):
 
     def bind(self, n_inputs: int) -> Self:
         if not isinstance(self.order, int | np.integer) or not 1 <= self.order <= _HIGHEST_ORDER:
-            raise InputError(f"order of Difference is {self.order!r}. Give a whole number from 1 to {_HIGHEST_ORDER}.")
-        if self.order > n_inputs:
+            raise InputError(
+                f"order of Difference is {shown(self.order)}. Give a whole number from 1 to {_HIGHEST_ORDER}."
+            )
+        if self.order > whole_number("The number of coordinates", n_inputs, least=0):
             raise InputError(
                 f"Differences of order {self.order} need at least {self.order} coordinates and x has {n_inputs}. "
                 "Lower the order."

@@ -12,7 +12,8 @@ from .. import pages, plots
 from ..degrees import degrees_of_freedom
 from ..errors import InputError
 from ..estimators.fitting import EPS, chosen, derive, walk
-from ..parameters import numbers
+from ..estimators.refusals import told
+from ..parameters import numbers, whole_number
 from ..plots.form import mark_of, names_of, places_of, shape_of, titles_of
 
 
@@ -74,6 +75,10 @@ class Path:
         estimator
             It knows its objective, but not how its run went.
         """
+        for name, place in (("lam1", i), ("lam2", j)):
+            count = getattr(self, name).size
+            if not -count <= whole_number(f"The index of {name}", place) < count:
+                raise InputError(f"The index of {name} is {place}, and there are {count} weights. Give one of these.")
         model = copy.copy(self.model)
         for name in {"lam1", "lam2"} & model.get_params(deep=False).keys():
             setattr(model, name, float(getattr(self, name)[i if name == "lam1" else j]))
@@ -101,9 +106,10 @@ class Path:
         -------
         array of shape (k1, k2)
         """
-        score = check_scoring(self.model, scoring)
-        found = [[score(self.at(i, j), X, y) for j in range(self.lam2.size)] for i in range(self.lam1.size)]
-        return np.array(found, dtype=float)
+        with told():
+            score = check_scoring(self.model, scoring)
+            found = [[score(self.at(i, j), X, y) for j in range(self.lam2.size)] for i in range(self.lam1.size)]
+            return np.array(found, dtype=float)
 
     def explore(self, path: Any, scores: Any = None) -> None:
         """Write a page with a slider for each weight, which shows the fit at any pair of them.

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import InputError, UnsupportedError
 from ..kernels.composition import in_turn, join
+from ..parameters import shown
 from .balls import L1Ball, L2Ball
 from .base import Packed, Penalty
 from .box import Box
@@ -114,11 +115,13 @@ def constrain(penalty: Penalty, domain: Any) -> Penalty:
     penalty is the l1 or the max norm and the set an l1 ball. A ridge with one weight on top, as in the elastic net,
     changes nothing in (c) and (d). A zero penalty goes with any set.
     """
+    if not isinstance(penalty, Penalty):
+        raise InputError(f"The penalty is {shown(penalty)}. Give one of spdpeg.penalties.")
     if domain is None:
         return penalty
     if not isinstance(domain, Penalty) or not domain.indicator:
         raise InputError(
-            f"domain is {domain!r}. Give a set of spdpeg.penalties: Box, NonNegative, L2Ball, L1Ball or Simplex."
+            f"domain is {shown(domain)}. Give a set of spdpeg.penalties: Box, NonNegative, L2Ball, L1Ball or Simplex."
         )
     if isinstance(penalty, Zero):
         return domain

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels import jit
+from ..parameters import shown
 from .base import Packed, Penalty, in_dual_domain, weight_of
 from .conic import ConicForm, norms
 
@@ -87,10 +88,13 @@ class Nuclear(Penalty):
 
     def pack(self, size: int) -> Packed:
         weight = weight_of(self, "weight", self.weight)
-        shape = np.asarray(self.shape if isinstance(self.shape, tuple | list | np.ndarray) else ())
+        try:
+            shape = np.asarray(self.shape if isinstance(self.shape, tuple | list | np.ndarray) else ())
+        except ValueError:  # of lists of different lengths
+            shape = np.empty(0)
         if shape.shape != (2,) or shape.dtype.kind not in "iu" or np.any(shape < 1) or shape.prod() != size:
             raise InputError(
-                f"shape of Nuclear is {self.shape!r} but the vector has {size} entries. "
+                f"shape of Nuclear is {shown(self.shape)} but the vector has {size} entries. "
                 "Give (rows, columns) with rows * columns entries."
             )
         return Packed(weight, shape)

@@ -22,7 +22,7 @@ from ..state import State
 from . import averaging
 from .base import LARGEST, About, Solution, require_positive, require_smooth
 from .extragradient import Extragradient
-from .sampling import Sampler
+from .sampling import CHOICES, Sampler
 from .sampling import make as make_sampler
 from .sharpening import sharpened
 from .steps import StepRule, batch_lipschitz, dual_radius, extragradient_limit, noise_scale
@@ -152,7 +152,8 @@ class SPDPEG(Extragradient):
         return BUFFER if self._rule == "default" else 0
 
     def sampler(self, problem: Problem, state: State) -> Sampler:
-        order = "shuffled" if self._rule == "default" and self.sampling == "auto" else self.sampling
+        order = one_of("sampling", self.sampling, CHOICES)
+        order = "shuffled" if self._rule == "default" and order == "auto" else order
         return make_sampler(order, problem.block.labels.size, state.batch_size, state.seed, problem.on_disk)
 
     def check(self, problem: Problem) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+import numpy as np
 import threadpoolctl
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
@@ -30,7 +31,7 @@ def checked_jobs(n_jobs: Any) -> int:
     """The number of threads that `n_jobs` means: None is 1, -1 all processors, -2 all but one."""
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or int(n_jobs) == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
         raise InputError(f"n_jobs is {shown(n_jobs)}. Give a number of threads, -1 for all processors, or None for 1.")
     jobs = int(n_jobs)
     if jobs > 0:

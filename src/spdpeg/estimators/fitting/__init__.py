@@ -6,7 +6,7 @@ from .grids import EPS, chosen
 from .intact import intact
 from .largest import lam_max, suggested
 from .refit import Basis, curve_basis, piece_basis
-from .settings import Settings
+from .settings import Settings, check_settings
 from .stream import learn
 from .walk import walk
 
@@ -20,6 +20,7 @@ __all__ = [
     "Solution",
     "Start",
     "Terms",
+    "check_settings",
     "chosen",
     "curve_basis",
     "derive",

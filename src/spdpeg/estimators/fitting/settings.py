@@ -25,8 +25,8 @@ class Settings(NamedTuple):
     n_jobs: int
 
 
-def settings_of(model: Any) -> Settings:
-    """The parameters of the model that `solve` is given."""
+def check_settings(model: Any) -> None:
+    """Refuse parameters that `solve` could not use; nothing random is drawn."""
     owner = type(model).__name__
     for name in ("fit_intercept", "warm_start", "verbose"):
         truth(f"{name} of {owner}", getattr(model, name))
@@ -36,11 +36,17 @@ def settings_of(model: Any) -> Settings:
         raise InputError(f"tol of {owner} is {shown(model.tol)}. It must be a positive number.")
     if not 0.0 <= as_number(model.max_passes) < math.inf:
         raise InputError(f"max_passes of {owner} is {shown(model.max_passes)}. It must be a number of at least 0.")
+
+
+def settings_of(model: Any) -> Settings:
+    """The parameters of the model that `solve` is given."""
+    check_settings(model)
     try:
         seed = int(check_random_state(model.random_state).randint(_SEEDS))
     except (TypeError, ValueError):
         raise InputError(
-            f"random_state of {owner} is {shown(model.random_state)}. Give a whole number, a RandomState or None."
+            f"random_state of {type(model).__name__} is {shown(model.random_state)}. "
+            "Give a whole number, a RandomState or None."
         ) from None
     return Settings(model.solver, model.tol, model.max_passes, seed, bool(model.verbose), checked_jobs(model.n_jobs))
 
