@@ -1,26 +1,39 @@
-"""A process for each method: its own memory, one thread, and an end if it takes too long."""
+"""A process for each method: its own memory and packages, one thread, and an end if it takes too long.
 
-import multiprocessing
+Run as a script, this is that process.
+"""
+
+import math
 import os
 import resource
 import statistics
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from peer_cases import Case
-from peer_methods import METHODS, Budgeted, Traced
+from peer_runs import BUSY, LEVELS, Budgeted, Found, Traced
 
-GROWTH = 1.25
-"""From one budget to the next: a time to reach a level is too long by at most this factor."""
-
+REFINED = 2
+"""Bisections between the last budget that missed a level and the first that met it, which was twice as large."""
 MEMORY = 8 * 2**30
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON")
+COMPILES, PAUSE = 120.0, 5.0
+"""Seconds of patience with a method that is new to a case, and with one that is not, beyond multiples of the cap."""
+LOOK = 0.5
+TICKS = os.sysconf("SC_CLK_TCK")
 
 Times = dict[float, float]
-"""Seconds to each level that was reached."""
+"""Processor seconds to each level that was reached: one thread takes as many wall seconds where nothing else runs."""
 
 
 class _EnoughError(Exception):
@@ -30,143 +43,234 @@ class _EnoughError(Exception):
 class _Watch:
     """Notes when each level is first reached; the clock stands still while it scores."""
 
-    def __init__(self, case: Case, goals: dict[float, float], cap: float) -> None:
-        self.cap, self.found = cap, Times()
-        self._case, self._goals = case, goals
-        self._paused, self._start = 0.0, time.perf_counter()
+    def __init__(self, case: Case, optima: list[float], levels: list[float], cap: float) -> None:
+        self.found, self.lowest = Times(), math.inf
+        self._case, self._optima, self._levels, self._cap = case, optima, levels, cap
+        self._paused, self._start = 0.0, time.process_time()
 
-    def __call__(self, x: np.ndarray, spent: float | None = None) -> None:
-        now = time.perf_counter()
-        spent = now - self._start - self._paused if spent is None else spent
-        value = self._case.objective(x)
-        for level, goal in self._goals.items():
-            if value <= goal and spent <= self.cap:
-                self.found.setdefault(level, spent)
-        if len(self.found) == len(self._goals) or spent > self.cap:
+    def __call__(self, x: np.ndarray) -> None:
+        now = time.process_time()
+        spent = now - self._start - self._paused
+        reached = self._case.suboptimality([x], self._optima)
+        self.lowest = min(self.lowest, reached)
+        self.found |= {level: spent for level in self._levels if reached <= level and level not in self.found}
+        if len(self.found) == len(self._levels) or spent > self._cap:
             raise _EnoughError
-        self._paused += time.perf_counter() - now
+        self._paused += time.process_time() - now
+
+
+@dataclass
+class Outcome:
+    """What one run told."""
+
+    seconds: Times = field(default_factory=Times)
+    reads: dict[float, float] = field(default_factory=dict)
+    lowest: float = math.inf
+    """Suboptimality of the best x; below 0 if the optimum was none."""
 
 
 class _Tracer:
-    """Times of a method that calls back."""
+    """A method that calls back."""
 
-    def __init__(self, method: Traced, case: Case) -> None:
-        self._method, self._case = method, case
+    def __init__(self, method: Traced, case: Case, optima: list[float], cap: float) -> None:
+        self._method, self._case, self._optima, self._cap = method, case, optima, cap
 
-    def explore(self, goals: dict[float, float], cap: float, connection: Connection) -> None:
-        connection.send(self._times(goals, cap))
+    def explore(self) -> Iterator[Outcome]:
+        if self._method.compiles:
+            yield self.again(list(LEVELS))
+        yield self.again(list(LEVELS))
 
-    def again(self, goals: dict[float, float], cap: float) -> Times:
-        return self._times(goals, cap)
-
-    def _times(self, goals: dict[float, float], cap: float) -> Times:
-        watch = _Watch(self._case, goals, cap)
+    def again(self, levels: list[float]) -> Outcome:
+        watch = _Watch(self._case, self._optima, levels, self._cap)
         with suppress(_EnoughError):
             self._method.run(watch)
-        return watch.found
+        return Outcome(watch.found, lowest=watch.lowest)
 
 
 class _Grower:
-    """Times of a method with budgets: the first run finds which budget reaches a level, later ones time those."""
+    """A method with budgets: the first run finds which of them reach a level, later ones time those."""
 
-    def __init__(self, method: Budgeted, case: Case) -> None:
-        self._method, self._case = method, case
-        self._budgets: dict[float, int] = {}
+    def __init__(self, method: Budgeted, case: Case, optima: list[float], cap: float) -> None:
+        self._method, self._case, self._optima, self._cap = method, case, optima, cap
+        self._budgets: dict[float, Any] = {}
+        self._outcome = Outcome()
 
-    def explore(self, goals: dict[float, float], cap: float, connection: Connection) -> None:
-        found, budget = Times(), 1
-        while True:
-            start = time.perf_counter()
-            x = self._method.run(budget)
-            spent = time.perf_counter() - start
-            value = self._case.objective(x)
-            for level, goal in goals.items():
-                if value <= goal and spent <= cap and level not in found:
-                    found[level], self._budgets[level] = spent, budget
-            connection.send(found)
-            if len(found) == len(goals) or spent > cap / GROWTH or budget == self._method.largest:
+    def explore(self) -> Iterator[Outcome]:
+        """Tolerances from coarse to fine, or iterations doubled and then refined."""
+        budgets = self._method.tolerances or tuple(2**k for k in range(40))
+        if self._method.compiles:
+            self._method.run(budgets[0])
+        before: dict[float, int] = {}
+        for budget in budgets:
+            spent = self._try(budget)
+            if self._method.compiles and spent > self._cap:
+                spent = self._try(budget)
+            for level in LEVELS:
+                if level not in self._budgets:
+                    before[level] = budget
+            yield self._outcome
+            if len(self._budgets) == len(LEVELS) or spent > self._cap / (1 if self._method.tolerances else 2):
+                break
+        if not self._method.tolerances:
+            for level in list(self._budgets):
+                yield from self._refine(level, before.get(level, 1))
+
+    def _refine(self, level: float, missed: int) -> Iterator[Outcome]:
+        for _ in range(REFINED):
+            middle = round(math.sqrt(missed * self._budgets[level]))
+            if not missed < middle < self._budgets[level]:
                 return
-            budget = min(max(budget + 1, round(GROWTH * budget)), self._method.largest)
+            self._try(middle)
+            if self._budgets[level] != middle:
+                missed = middle
+            yield self._outcome
 
-    def again(self, goals: dict[float, float], cap: float) -> Times:
-        times = {}
-        for budget in set(self._budgets.values()):
-            start = time.perf_counter()
-            self._method.run(budget)
-            times[budget] = time.perf_counter() - start
-        return {level: times[budget] for level, budget in self._budgets.items()}
+    def _try(self, budget: Any) -> float:
+        """Run, and note the levels that are reached with less than before; the seconds spent."""
+        found, spent = self._timed(budget)
+        reached = self._case.suboptimality(found.xs, self._optima)
+        self._outcome.lowest = min(self._outcome.lowest, reached)
+        reached = max(reached, found.proved)
+        for level in LEVELS:
+            if reached <= level and spent <= min(self._cap, self._outcome.seconds.get(level, math.inf)):
+                self._outcome.seconds[level], self._budgets[level] = spent, budget
+                if found.reads is not None:
+                    self._outcome.reads[level] = found.reads
+        return spent
+
+    def again(self, levels: list[float]) -> Outcome:
+        times = {budget: self._timed(budget)[1] for budget in {self._budgets[level] for level in levels}}
+        return Outcome({level: times[self._budgets[level]] for level in levels})
+
+    def _timed(self, budget: Any) -> tuple[Found, float]:
+        start = time.process_time()
+        found = self._method.run(budget)
+        spent = time.process_time() - start
+        return found, spent if found.seconds is None else found.seconds
 
 
-def _serve(connection: Connection, name: str, case: Case, best: float, cap: float) -> None:
-    """Prepare, explore, then repeat as often as asked."""
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    start = time.perf_counter()
-    method = METHODS[name]
-    prepared = method.prepare(case)
-    connection.send(time.perf_counter() - start)
-    goals = {level: best + level * abs(best) for level in method.levels}
-    measure = _Tracer(prepared, case) if isinstance(prepared, Traced) else _Grower(prepared, case)
-    measure.explore(goals, cap, connection)
-    connection.send(None)
-    while (reached := connection.recv()) is not None:
-        connection.send(measure.again({level: goals[level] for level in reached}, cap))
+@dataclass
+class Trial:
+    """A method on a case: the exploring run, which is not timed unless no other is, and its repeats."""
 
-
-class Worker:
-    """One method on one case, in a process of its own."""
-
-    def __init__(self, name: str, case: Case, best: float, cap: float) -> None:
-        self.name, self.prepare_seconds, self.note = name, float("nan"), ""
-        self._first, self._repeats = Times(), list[Times]()
-        self._patience = 3.0 * cap + 60.0
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, name, case, best, cap), daemon=True)
-        self._process.start()
-        theirs.close()
-
-    def explore(self) -> None:
-        """Wait for the first, discarded run."""
-        prepared = self._receive()
-        if isinstance(prepared, float):
-            self.prepare_seconds = prepared
-            while isinstance(found := self._receive(), dict):
-                self._first = found
-
-    def again(self) -> None:
-        """Time what the first run reached once more."""
-        if self._first and self._process.is_alive():
-            self._connection.send(sorted(self._first))
-            if isinstance(times := self._receive(), dict):
-                self._repeats.append(times)
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.join()
+    name: str
+    prepare_seconds: float = math.nan
+    note: str = ""
+    first: Outcome = field(default_factory=Outcome)
+    repeats: list[Times] = field(default_factory=list)
 
     @property
     def seconds(self) -> Times:
-        """Medians of the repeats; of a method that did not live to repeat, the first run."""
-        runs = self._repeats or [self._first]
-        levels = [level for level in self._first if all(level in run for run in runs)]
+        """Medians of the repeats."""
+        runs = self.repeats or [self.first.seconds]
+        levels = [level for level in self.first.seconds if all(level in run for run in runs)]
         return {level: statistics.median(run[level] for run in runs) for level in levels}
 
-    def _receive(self) -> Times | float | None:
+
+class Worker:
+    """The process of one method; a new one is started where the last has died or was ended."""
+
+    def __init__(self, name: str, source: Path | None = None) -> None:
+        """`source` holds another version of this package."""
+        self.name, self._source = name, source
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection
+
+    def explore(self, case: Case, optima: list[float], cap: float) -> Trial:
+        """Find out which levels are reached within `cap` seconds."""
+        trial = Trial(self.name)
+        if self._process is None:
+            self._start()
+        self._connection.send((case, optima, cap))
+        if isinstance(prepared := self._receive(trial, 3.0 * cap + COMPILES), float):
+            trial.prepare_seconds = prepared
+            patience = 3.0 * cap + COMPILES
+            while isinstance(outcome := self._receive(trial, patience), Outcome):
+                trial.first = outcome
+                if outcome.seconds:
+                    patience = 3.0 * cap + PAUSE
+        return trial
+
+    def again(self, trial: Trial, cap: float) -> None:
+        """Time what was reached once more."""
+        if trial.first.seconds and not trial.note and self._process is not None:
+            self._connection.send(sorted(trial.first.seconds))
+            if isinstance(outcome := self._receive(trial, len(LEVELS) * 3.0 * cap + PAUSE), Outcome):
+                trial.repeats.append(outcome.seconds)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _start(self) -> None:
+        self._connection, theirs = Pipe()
+        single = {f"{library}_NUM_THREADS": "1" for library in THREADS}
+        path = [str(self._source)] if self._source else []
+        path += [os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else []
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, self.name, str(theirs.fileno())],
+            env={**os.environ, **single, "PYTHONPATH": os.pathsep.join(path)},
+            pass_fds=[theirs.fileno()],
+            stderr=subprocess.DEVNULL,
+        )
+        theirs.close()
+
+    def _receive(self, trial: Trial, patience: float) -> Any:
         """The next message; None at the end of the exploration, and if the process died or is ended here."""
+        assert self._process is not None
+        begun, end = self._spent(), time.monotonic() + BUSY * patience
         try:
-            if self._connection.poll(self._patience):
-                message: Times | float | None = self._connection.recv()
+            while not self._connection.poll(LOOK):
+                if self._spent() - begun > patience or time.monotonic() > end:
+                    trial.note = f"ended after {patience:.0f} s"
+                    self.close()
+                    return None
+            message = self._connection.recv()
+            if not isinstance(message, str):
                 return message
-            self.note = f"ended after {self._patience:.0f} s"
+            trial.note = message
         except (EOFError, ConnectionError):
-            self._process.join()
-            self.note = f"died with exit code {self._process.exitcode}"
-        self.close()
+            trial.note = "died"
+            self.close()
         return None
 
+    def _spent(self) -> float:
+        """Processor seconds of the process, as Linux tells them."""
+        assert self._process is not None
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        except FileNotFoundError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / TICKS
 
-def one_thread() -> None:
-    """For the processes started from now on."""
-    for library in THREADS:
-        os.environ[f"{library}_NUM_THREADS"] = "1"
+
+def serve(connection: Connection, name: str) -> None:
+    """Prepare and explore each case that is sent, then repeat as often as asked."""
+    from peer_methods import METHODS
+
+    message = connection.recv()
+    while True:
+        case, optima, cap = message
+        try:
+            start = time.process_time()
+            prepared = METHODS[name].prepare(case, cap)
+            connection.send(time.process_time() - start)
+            measure = (_Tracer if isinstance(prepared, Traced) else _Grower)(prepared, case, optima, cap)  # type: ignore[arg-type]
+            for outcome in measure.explore():
+                connection.send(outcome)
+            connection.send(None)
+        except Exception as error:
+            connection.send(f"{type(error).__name__}: {error}".split("\n")[0][:120])
+        while isinstance(message := connection.recv(), list):
+            connection.send(measure.again(message))
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    from peer_workers import serve as known  # what it sends must have a name that the other side knows
+
+    with suppress(EOFError):
+        known(Connection(int(sys.argv[2])), sys.argv[1])

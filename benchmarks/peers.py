@@ -1,190 +1,229 @@
-"""Time to a given suboptimality, beside the packages that a user would take instead.
+"""Time and reads to a given suboptimality, beside the packages that a user would take instead.
 
 One run, one machine, one thread. Every x is scored by one objective in plain NumPy (`peer_cases.py`), never by a
-package's own report; the optimum is the value of a run of this package that was certified to 1e-9, checked against
-independent ones where there are any. What each package is told is in `peer_methods.py`.
+package's own report; the optimum is the value at a solution that this package certified or Clarabel found, and the
+record says which. What is compared is in `peer_tasks.py`, what each package is told in `peer_ours.py`,
+`peer_structured.py` and `peer_sparse.py`, and what we want in `peer_targets.py`.
 
 Each method has a process of its own. Imports, conversion of the data and compiled models are not counted, for anyone;
 nor is the first run, which compiles and finds out which budgets reach which level. After it the methods take turns, and
-medians are shown. This package's times count all that `Problem` and `solve` do, bounds on the data included, except the
-records of the objective. "certified" is the wall time of `spdpeg.solve(problem, tol=1e-6)` to its end.
+medians are shown. Seconds are the processor's, which other programs disturb less: all run on one thread, so that they
+are wall seconds where nothing else runs. "spdpeg" is when its x got there, as for the others; "spdpeg, proved" is the
+time of `Problem` and `solve(tol=level)` until it returns with its certificate. `--before` measures another version of
+this package beside it, say that of a `git worktree`.
+
+Records are written as they come; a run that is started again with the same settings goes on where it was.
 """
 
 import argparse
-import importlib.metadata
 import json
 import math
 import statistics
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import spdpeg
-from common import SHAPES, DataSet, Verdicts, load, seconds, show, show_setting
-from peer_cases import LASSO_SETS, TASKS, Case, make_case
-from peer_methods import CERTIFIED, ITSELF, LEVELS, METHODS, OURS, PEERS
+from common import Verdicts, show, show_setting
+from peer_cases import Case
+from peer_data import SETS
+from peer_methods import METHODS, PEERS, version
+from peer_ours import BEFORE, OURS, PROVED, problem
 from peer_picture import draw
-from peer_workers import GROWTH, Worker, one_thread
-from suboptimality import reference
+from peer_runs import LEVELS
+from peer_structured import MOST_ENTRIES, clarabel
+from peer_targets import PROOF, fastest, judge, time_of
+from peer_tasks import TASKS, cases
+from peer_workers import Worker
 
-FACTORS = {"splice/flr": 3.0, "svmguide3/flr": 3.0}
-USUAL_FACTOR = 10.0
-COARSE = (1e-2, 1e-3)
-READS = {1e-4: 12.0, 1e-6: 25.0}
-READ_SETS = ("a9a", "w8a")
-PROOF = 1e-9
+DIGITS = 1e-10
+OPTIMUM_SECONDS = 20.0
 
 
-def optimum(case: Case) -> dict[str, float]:
-    """Value at a certified solution, and the relative gap that is left."""
-    result = spdpeg.solve(case.problem(), tol=PROOF, max_seconds=120.0)
+def optimum(case: Case) -> tuple[float, float, str]:
+    """Value, relative gap and who found it: this package with a proof or, if that is short of it, Clarabel."""
+    result = spdpeg.solve(problem(case), tol=DIGITS, max_seconds=OPTIMUM_SECONDS)
     assert result.certificate is not None
-    return {"optimum": case.objective(result.x), "gap": result.certificate.rel_gap}
+    value, gap = case.objective(result.x), float(result.certificate.rel_gap)
+    if gap > PROOF and case.entries + case.F.nnz <= MOST_ENTRIES:
+        other = case.objective(clarabel(case, OPTIMUM_SECONDS).run(DIGITS).xs[0])
+        if other < value:
+            return other, DIGITS, "Clarabel"
+    return value, gap, "spdpeg"
 
 
-def read_seconds(data: DataSet) -> float:
+def read_seconds(case: Case) -> float:
     """One read of the data: X v and X^T u by SciPy."""
-    u, v = np.ones(data.X.shape[0]), np.ones(data.X.shape[1])
-    return statistics.median(seconds(lambda: (data.X @ v, data.X.T @ u)) for _ in range(11))
+    u, v = np.ones(case.X.shape[0]), np.ones(case.X.shape[1])
+
+    def one() -> float:
+        start = time.process_time()
+        _ = case.X @ v, case.X.T @ u
+        return time.process_time() - start
+
+    return statistics.median(one() for _ in range(11))
 
 
-def measure(case: Case, methods: Sequence[str], repeats: int, cap: float) -> dict[str, Any]:
+def measure(case: Case, workers: list[Worker], repeats: int, cap: float) -> dict[str, Any]:
     """Times of all methods that can express the case."""
-    found = optimum(case)
-    workers = []
-    for name in methods:
-        if case.task in METHODS[name].tasks:
-            workers.append(Worker(name, case, found["optimum"], cap))
-            workers[-1].explore()
-            print(f"{case.name}: {name}: {len(workers[-1].seconds)} levels {workers[-1].note}", flush=True)
+    found = [optimum(point) for point in case.points()]
+    optima, (gap, by) = [value for value, _, _ in found], max((gap, by) for _, gap, by in found)
+    able = [worker for worker in workers if METHODS[worker.name].takes(case)]
+    trials = [worker.explore(case, optima, cap) for worker in able]
     reads = []
     for _ in range(repeats):
-        reads.append(read_seconds(case.data))
-        for worker in workers:
-            worker.again()
-    for worker in workers:
-        worker.close()
-    n, d = case.data.X.shape
-    shape = {"rows": n, "columns": d, "entries": int(case.data.X.nnz), "rows_of_F": int(case.F.shape[0])}
-    times = {
-        worker.name: {
-            "prepare_seconds": worker.prepare_seconds,
-            "seconds": {f"{level:g}": worker.seconds.get(level) for level in METHODS[worker.name].levels},
-            "note": worker.note,
-        }
-        for worker in workers
-    }
-    origin = {"data": case.data.origin, "graph": case.graph}
-    return {"task": case.task, "set": case.data.name, **origin, **shape, **found,
-            "read_seconds": statistics.median(reads), "methods": times}  # fmt: skip
-
-
-def time_of(record: dict[str, Any], name: str, level: float) -> float:
-    """Seconds, or infinity where the level was not reached or not asked for."""
-    value = record["methods"].get(name, {}).get("seconds", {}).get(f"{level:g}")
-    return math.inf if value is None else float(value)
-
-
-def fastest_peer(record: dict[str, Any], level: float) -> float:
-    """Seconds of the fastest other package, or infinity."""
-    return min((time_of(record, name, level) for name in PEERS), default=math.inf)
+        reads.append(read_seconds(case))
+        for worker, trial in zip(able, trials, strict=True):
+            worker.again(trial, cap)
+    n, d = case.X.shape
+    return {
+        "task": case.task, "set": case.set, "weights": case.weights, "rows": n, "columns": d, "entries": case.entries,
+        "rows_of_F": int(case.F.shape[0]), "optima": optima, "gap": gap, "optimum_by": by,
+        "read_seconds": statistics.median(reads),
+        "methods": {
+            trial.name: {
+                "prepare_seconds": trial.prepare_seconds,
+                "seconds": {f"{level:g}": trial.seconds.get(level) for level in LEVELS},
+                "reads": {f"{level:g}": reads for level, reads in trial.first.reads.items()},
+                "lowest": trial.first.lowest,
+                "note": trial.note,
+            }
+            for trial in trials
+        },
+    }  # fmt: skip
 
 
 def show_record(record: dict[str, Any], cap: float) -> None:
     """Table of one case, the fastest first."""
 
     def cell(name: str, level: float) -> str:
-        if level not in METHODS[name].levels:
-            return "-"
         spent = time_of(record, name, level)
         if math.isfinite(spent):
             return f"{spent:.4f} ({spent / record['read_seconds']:.0f})"
-        return f"> {cap:g} s" if not record["methods"][name]["note"].startswith("died") else "died"
+        return record["methods"][name]["note"][:12] or f"> {cap:g} s"
+
+    def counted(name: str) -> str:
+        reads = record["methods"][name]["reads"].get(f"{LEVELS[-1]:g}")
+        return "-" if reads is None else f"{reads:.3g}"
 
     order = sorted(record["methods"], key=lambda name: [time_of(record, name, level) for level in reversed(LEVELS)])
     rows = [
-        (name, *(cell(name, level) for level in LEVELS), f"{record['methods'][name]['prepare_seconds']:.2f}")
+        (name, *(cell(name, level) for level in LEVELS), counted(name), record["methods"][name]["prepare_seconds"])
         for name in order
     ]
     show(
-        f"{record['set']}/{record['task']}, {record['rows']} x {record['columns']}, {record['rows_of_F']} rows of F: "
-        "seconds (reads of the data) to a relative suboptimality",
-        ("method", *(f"{level:g}" for level in LEVELS), "prepared in"),
+        f"{record['set']}/{record['task']}/{record['weights']}, {record['rows']} x {record['columns']}, "
+        f"{record['rows_of_F']} rows of F: seconds (as many times a read of the data) to a relative suboptimality",
+        ("method", *(f"{level:g}" for level in LEVELS), "reads", "prepared in"),
         rows,
     )
 
 
-def judge(record: dict[str, Any], cap: float, verdicts: Verdicts) -> None:
-    """The targets of one case. Where no peer reached a level in time, the cap stands in for its time."""
-    name = f"{record['set']}/{record['task']}"
-    if record["data"] == "real" and (known := reference(name)) is not None:
-        verdicts.at_most(f"{name}: optimum against the reference", 1e-7, abs(record["optimum"] / known - 1.0))
-    verdicts.at_most(f"{name}: gap of the optimum", PROOF, record["gap"])
-    if any(peer in record["methods"] for peer in PEERS):
-        for level in COARSE if record["task"] == "lasso" else (*COARSE, min(LEVELS)):
-            bound = 1.0 if level in COARSE else FACTORS.get(name, USUAL_FACTOR)
-            ratio = min(fastest_peer(record, level), cap) / time_of(record, OURS, level)
-            verdicts.at_least(f"{name}: fastest peer / ours at {level:g}", bound, ratio)
-    if ITSELF in record["methods"]:
-        for level in COARSE:
-            ratio = min(time_of(record, ITSELF, level), cap) / time_of(record, OURS, level)
-            verdicts.at_least(f"{name}: spdpeg / ours at {level:g}", 1.0, ratio)
-    if record["set"] in READ_SETS and record["task"] == "flr":
-        for level, bound in READS.items():
-            used = time_of(record, OURS, level) / record["read_seconds"]
-            verdicts.at_most(f"{name}: reads to {level:g}", bound, used)
+def summary(records: list[dict[str, Any]], cap: float) -> Iterator[str]:
+    """Lines of a Markdown table: times of the fastest peer over ours, proved; above 1 where we are faster."""
+    levels = [f"{level:g}" for level in LEVELS]
+    heads = ["set", "task", "weights", *levels, f"fastest peer at {levels[-1]}", "ours, ms", "reads", "before / ours"]
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    for record in records:
+        ours = {level: time_of(record, PROVED, level) for level in LEVELS}
+
+        def ratio(theirs: float, level: float, ours: dict[float, float] = ours) -> str:
+            if not math.isfinite(ours[level]):
+                return "not reached" if math.isfinite(theirs) else "neither"
+            return f"{'' if math.isfinite(theirs) else '> '}{min(theirs, cap) / ours[level]:.2g}"
+
+        fine = LEVELS[-1]
+        theirs, name = fastest(record, fine)
+        reads = record["methods"][PROVED]["reads"].get(f"{fine:g}", math.nan)
+        before = ratio(time_of(record, BEFORE, fine), fine) if BEFORE in record["methods"] else "-"
+        yield " | ".join((
+            f"| {record['set']}", record["task"], record["weights"],
+            *(ratio(fastest(record, level)[0], level) for level in LEVELS),
+            name if math.isfinite(theirs) else f"none in {cap:g} s", f"{1e3 * ours[fine]:.3g}", f"{reads:.3g}", before,
+        )) + " |"  # fmt: skip
 
 
 def settings(options: argparse.Namespace) -> dict[str, Any]:
     """What the times depend on."""
     packages = {METHODS[name].package for name in options.peers} | {"spdpeg", "cvxpy", "numpy", "scipy", "numba"}
     return {
-        "repeats": options.repeats,
-        "cap_seconds": options.cap,
-        "levels": LEVELS,
-        "growth_of_budgets": GROWTH,
-        "threads": 1,
-        "versions": {package: importlib.metadata.version(package) for package in sorted(packages)},
-    }
+        "repeats": options.repeats, "cap_seconds": options.cap, "levels": LEVELS, "threads": 1,
+        "versions": {package: version(package) for package in sorted(packages)},
+    }  # fmt: skip
 
 
 def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--sets", nargs="+", choices=list(SHAPES), default=list(SHAPES))
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
+    parser.add_argument("--sets", nargs="+", choices=SETS, help="by default those of each task")
+    parser.add_argument(
+        "--weights", nargs="+", default=[], help='only cases with such a label, as "x 0.1" or "squared"'
+    )
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
+    parser.add_argument("--before", type=Path, help="src directory of another version of this package")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--cap", type=float, default=60.0, help="seconds a method may take to reach a level")
+    parser.add_argument("--cap", type=float, default=60.0, help="seconds that a method may take to reach a level")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="after these no further case begins")
     parser.add_argument("--output", type=Path, default=Path(__file__).with_suffix(".json"))
+    parser.add_argument("--fresh", action="store_true", help="forget what the output holds")
+    parser.add_argument("--summary", action="store_true", help="measure nothing: show what the output holds")
     options = parser.parse_args()
     if options.repeats < 1:
         parser.error("--repeats must be at least 1")
     return options
 
 
-def main() -> None:
+def kept(options: argparse.Namespace, current: dict[str, Any]) -> list[dict[str, Any]]:
+    """Records of an earlier run with the same settings."""
+    if options.fresh or not options.output.exists():
+        return []
+    earlier = json.loads(options.output.read_text())
+    same = options.summary or json.loads(json.dumps(current)) == earlier["settings"]
+    return list(earlier["cases"]) if same else []
+
+
+def run(options: argparse.Namespace, current: dict[str, Any], records: list[dict[str, Any]]) -> None:
     """Measure case by case; what is there so far is always on disk."""
+    missing = [name for name in options.peers if version(METHODS[name].package) is None]
+    if missing:
+        print(f"not installed: {', '.join(missing)}")
+    workers = [Worker(OURS), Worker(PROVED)]
+    workers += [Worker(BEFORE, options.before)] if options.before else []
+    workers += [Worker(name) for name in options.peers if name not in missing]
+    done = {(record["set"], record["task"], record["weights"]) for record in records}
+    end = time.monotonic() + 60.0 * options.minutes
+    for case in cases(options.tasks, options.sets, options.weights):
+        if (case.set, case.task, case.weights) in done:
+            continue
+        if time.monotonic() > end:
+            print(f"{options.minutes:g} minutes are up; start again to go on")
+            break
+        records.append(measure(case, workers, options.repeats, options.cap))
+        show_record(records[-1], options.cap)
+        options.output.write_text(json.dumps({"settings": current, "cases": records}, indent=1) + "\n")
+    for worker in workers:
+        worker.close()
+
+
+def main() -> None:
+    """Measure, or show what was measured."""
     options = parse()
-    one_thread()
-    sets = [load(name) for name in options.sets]
-    show_setting(sets)
+    current = settings(options)
+    records = kept(options, current)
+    show_setting()
+    if not options.summary:
+        run(options, current, records)
     verdicts = Verdicts()
-    records: list[dict[str, Any]] = []
-    methods = [OURS, CERTIFIED, ITSELF, *options.peers]
-    for task in options.tasks:
-        for data in sets:
-            if task == "lasso" and data.name not in LASSO_SETS:
-                continue
-            record = measure(make_case(task, data), methods, options.repeats, options.cap)
-            show_record(record, options.cap)
-            judge(record, options.cap, verdicts)
-            records.append(record)
-            options.output.write_text(json.dumps({"settings": settings(options), "cases": records}, indent=1) + "\n")
-    draw(records, options.cap, options.output.with_suffix(".png"))
+    for record in records:
+        judge(record, options.cap, verdicts)
     verdicts.show()
+    print("\n".join(("", *summary(records, options.cap))))
+    draw(records, options.cap, options.output.with_suffix(".png"))
 
 
 if __name__ == "__main__":
