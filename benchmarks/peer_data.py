@@ -89,7 +89,7 @@ def _pixels(side: int) -> np.ndarray:
 
 
 def _pixel_design(rng: np.random.Generator) -> Data:
-    return _responses(PIXELS, rng.standard_normal((1000, 900)) / 30.0, _pixels(30), rng)
+    return _responses(PIXELS, rng.standard_normal((1000, 900)), _pixels(30), rng)
 
 
 def _image(rng: np.random.Generator) -> Data:

@@ -4,7 +4,7 @@ import math
 import warnings
 
 import spdpeg
-from peer_cases import CHAIN, GRAPH, GRID, LOGISTIC, NONE, TRENDS, Case
+from peer_cases import CHAIN, GRID, LOGISTIC, NONE, TRENDS, Case
 from peer_runs import BUSY, LEVELS, Budgeted, Found, Method, Traced, Watch
 from spdpeg import losses, operators, penalties
 
@@ -16,13 +16,15 @@ def problem(case: Case) -> spdpeg.Problem:
     loss = losses.Logistic() if case.loss == LOGISTIC else losses.Squared()
     if case.structure == NONE:
         return spdpeg.Problem(case.X, case.y, loss=loss, r1=_r1(case))
-    F = {
-        CHAIN: operators.FirstDifference,
-        GRAPH: lambda: operators.Matrix(case.F),
-        GRID: lambda: operators.GridDifference((case.side, case.side)),
-        **{name: lambda order=order: operators.Difference(order) for name, order in TRENDS.items()},
-    }[case.structure]()
-    return spdpeg.Problem(case.X, case.y, loss=loss, r1=_r1(case), r2=penalties.L1(case.lam2), F=F)
+    return spdpeg.Problem(case.X, case.y, loss=loss, r1=_r1(case), r2=penalties.L1(case.lam2), F=_operator(case))
+
+
+def _operator(case: Case) -> operators.Operator:
+    if case.structure in TRENDS:
+        return operators.Difference(TRENDS[case.structure])
+    if case.structure == GRID:
+        return operators.GridDifference((case.side, case.side))
+    return operators.FirstDifference() if case.structure == CHAIN else operators.Matrix(case.F)
 
 
 def _r1(case: Case) -> penalties.Penalty:
@@ -48,8 +50,9 @@ def proved(case: Case, cap: float) -> Budgeted:
     def solve(tol: float) -> Found:
         result = spdpeg.solve(problem(case), tol=tol, max_seconds=BUSY * cap)
         certificate = result.certificate
-        met = certificate is not None and certificate.met is not None
-        return Found([result.x], reads=result.passes, proved=min(tol, certificate.rel_gap) if met else math.inf)
+        assert certificate is not None
+        proved = math.inf if certificate.met is None else min(tol, certificate.rel_gap)
+        return Found([result.x], reads=result.passes, proved=proved)
 
     def along(tol: float) -> Found:
         model = _model(case)(fit_intercept=False, tol=tol)

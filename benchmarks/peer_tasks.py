@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,7 +38,7 @@ def _graph(data: Data) -> sp.csr_matrix:
 
 
 def _scaled(
-    task: str, data: Data, loss: str, F: sp.csr_matrix, structure: str, label: str = "", **weights: float
+    task: str, data: Data, loss: str, F: sp.csr_matrix, structure: str, label: str = "", **weights: Any
 ) -> Iterator[Case]:
     """The case with its weights, a tenth and a hundredth of them."""
     y = data.y if loss == LOGISTIC else data.numbers

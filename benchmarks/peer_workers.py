@@ -53,7 +53,8 @@ class _Watch:
         spent = now - self._start - self._paused
         reached = self._case.suboptimality([x], self._optima)
         self.lowest = min(self.lowest, reached)
-        self.found |= {level: spent for level in self._levels if reached <= level and level not in self.found}
+        if spent <= self._cap:
+            self.found |= {level: spent for level in self._levels if reached <= level and level not in self.found}
         if len(self.found) == len(self._levels) or spent > self._cap:
             raise _EnoughError
         self._paused += time.process_time() - now
@@ -100,7 +101,7 @@ class _Grower:
         budgets = self._method.tolerances or tuple(2**k for k in range(40))
         if self._method.compiles:
             self._method.run(budgets[0])
-        before: dict[float, int] = {}
+        before: dict[float, Any] = {}
         for budget in budgets:
             spent = self._try(budget)
             if self._method.compiles and spent > self._cap:
