@@ -151,6 +151,8 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
         corrected = _corrected(problem, slopes, y)
         if corrected is not None:
             best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(corrected)), r1, corrected, x))
+        # Where the loss is at its least, slopes are what rounding left of 0.
+        best = max(best, _value(problem, slopes, -adjoint(y), r1, y, x, share=0.0))
         over = _over_diagonal(problem, y)
         if over is not None:
             best = max(best, _value(problem, over, -(over.gradient + adjoint(y)), r1, y, x))
@@ -184,21 +186,29 @@ def _one_norm(problem: ProblemView) -> Penalty | None:
 
 
 def _value(
-    problem: ProblemView, slopes: Slopes, v: np.ndarray, r1: Penalty, y: np.ndarray | None, x: np.ndarray
+    problem: ProblemView,
+    slopes: Slopes,
+    v: np.ndarray,
+    r1: Penalty,
+    y: np.ndarray | None,
+    x: np.ndarray,
+    share: float = 1.0,
 ) -> float:
-    """D(s u, s y) at the largest s <= 1 for which s v lies in the domain of r1*; y is None if r1 stands for r2 too."""
+    """D(s u, s y) at the largest s <= 1 for which s v lies in the domain of r1*; y is None if r1 stands for r2 too.
+
+    u is that `share` of the slopes.
+    """
     inside = r1.nearest_dual(v)
     excess = np.abs(v - inside)
     cost = 0.0
     if np.any(excess):
         # Sums of this size were added up to v.
-        size = problem.column_sizes * root_mean_square(problem, slopes)
+        size = problem.column_sizes * (share * root_mean_square(problem, slopes))
         if y is not None and y.size:
             size = size + abs(problem.F.matrix()).T @ np.abs(y)
         if np.any(excess > _ROUNDING * size):
             return -math.inf
-        reach = _FARTHEST * (np.abs(x) + float(np.max(np.abs(x), initial=0.0)))
-        cost = float(excess @ reach)
+        cost = float(excess @ _reach(problem, x))
     scale = r1.dual_scale(inside)
     if y is not None and y.size:
         scale = min(scale, problem.r2.dual_scale(y))
@@ -206,10 +216,21 @@ def _value(
         scale *= _INSIDE
     if not scale > 0.0:
         return -math.inf
-    total = slopes.loss_part(scale) - r1.conjugate(scale * inside) - scale * cost
+    total = slopes.loss_part(share * scale) - r1.conjugate(scale * inside) - scale * cost
     if y is not None and y.size:
         total -= problem.r2.conjugate(scale * y)
     return total if total < math.inf and not math.isnan(total) else -math.inf
+
+
+def _reach(problem: ProblemView, x: np.ndarray) -> np.ndarray:
+    """How large the entries of a solution may be: beside that of x itself, as large as the largest in units of the
+    columns; where a column is 0, as the largest entry."""
+    columns = problem.column_sizes
+    largest = float(np.max(np.abs(x) * columns, initial=0.0))
+    others = np.divide(
+        largest, columns, out=np.full(x.size, float(np.max(np.abs(x), initial=0.0))), where=columns > 0.0
+    )
+    return _FARTHEST * (np.abs(x) + others)
 
 
 def _given(problem: ProblemView, u: Token, gradient: np.ndarray | None) -> Slopes:

@@ -232,8 +232,8 @@ class Recorder:
 
     def _guard(self, state: State) -> None:
         now, start = self.objective[-1], self.objective[0]
-        # Methods that carry r1 through the operator approach its set from outside, where the objective is infinite.
-        outside = math.isinf(now) and not self._problem.regularizer.finite
+        # Sets are approached from outside, where the objective is infinite.
+        outside = math.isinf(now) and not (self._problem.regularizer.finite and self._problem.r2.finite)
         if math.isnan(now) or (math.isfinite(start) and now > _RUNAWAY * (1.0 + abs(start)) and not outside):
             raise diverged(self._course.method, state)
 

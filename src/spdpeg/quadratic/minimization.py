@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..penalties.conic import ConicForm, group_norms
-from . import dense, infeasible, scaling, sparse, stationary
+from . import dense, infeasible, saddle, scaling, sparse, stationary
 from .central_path import Point, Terms
 from .model import LowRank, Model, ModelSolution, Status
 from .stopping import FLOOR
@@ -22,6 +22,8 @@ ACCURACY = 1e-12
 """Relative accuracy that is aimed at; rounding decides how much of it is reached."""
 _ENOUGH = 1e-8
 """Relative accuracy that counts as optimal."""
+_GUESSES = 3
+"""Times that units are taken from the best solution so far."""
 _MET = 1e-9
 """Part of the terms of a constraint by which it may be missed."""
 _LEAST_W, _LEAST_Y = 1e-6, 1e-3
@@ -32,12 +34,61 @@ _FEW, _MANY_LONG, _MOST_DENSE = 60, 64, 4000
 
 def minimize(model: Model, accuracy: float = ACCURACY) -> ModelSolution:
     """The solution of a model, up to a relative `accuracy` or as far as rounding allows."""
-    found = _minimized(model, accuracy)
-    if found.status == "infeasible" or not model.form.bounded or not _misses(model, found.w):
-        return found
-    # Constraints that are small beside what H and b ask for were met only in units of the latter.
-    again = _minimized(model, accuracy, tight=True)
-    return again if not _misses(model, again.w) else found
+    best, doubt = _tried(model, accuracy, _Way(), None)
+    if not doubt:
+        return best
+    for way in _others(model, best):
+        found, doubt = _tried(model, accuracy, way, best)
+        if not doubt:
+            return found
+        best = min(best, found, key=lambda known: known.value + known.gap)
+    return best
+
+
+class _Way(NamedTuple):
+    """How a model is brought to unit size, and its linear systems solved."""
+
+    tight: bool = False
+    """Constraints ask for far smaller w than H and b."""
+    whole: bool = False
+    """Linear systems as they stand."""
+    guess: bool = False
+    """In units of an earlier solution."""
+
+
+def _others(model: Model, found: ModelSolution) -> list[_Way]:
+    """What else to try after a doubtful solution."""
+    small = model.width + model.form.K.shape[0] <= saddle.MOST_ROWS
+    ways = [_Way(whole=small, guess=True)] * _GUESSES if _is_rough(model, found) else []
+    for whole in (False, True) if small else (False,):
+        if whole:
+            ways.append(_Way(whole=True))
+        if model.form.bounded:
+            ways.append(_Way(tight=True, whole=whole))
+    return ways
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # of an attempt that fails, which its status tells
+def _tried(model: Model, accuracy: float, way: _Way, before: ModelSolution | None) -> tuple[ModelSolution, bool]:
+    """A solution, and whether it is doubtful: not good, outside a constraint, or good only in units that are too large.
+
+    A constraint that is small beside what H and b ask for may be met only in units of the latter.
+    """
+    found = _minimized(model, accuracy, way, before)
+    if found.status in ("infeasible", "unbounded"):
+        return found, False
+    missed = model.form.bounded and _misses(model, found.w)
+    return found, found.status == "inaccurate" or missed or _is_rough(model, found)
+
+
+def _is_rough(model: Model, found: ModelSolution) -> bool:
+    """Whether the gap is small only in units that come from the size of an auxiliary variable, guessed too large."""
+    return model.form.width > model.form.size and found.gap > _ENOUGH * _size(model, found)
+
+
+def _size(model: Model, found: ModelSolution) -> float:
+    """Of the terms of the objective."""
+    return abs(found.value) + float(np.abs(model.right()) @ np.abs(found.w))
 
 
 def _misses(model: Model, w: np.ndarray) -> bool:
@@ -52,18 +103,23 @@ def _misses(model: Model, w: np.ndarray) -> bool:
     return bool(np.any(group_norms(image, form.starts)[balls] > (1.0 + _MET) * form.radius[balls]))
 
 
-def _minimized(model: Model, accuracy: float, tight: bool = False) -> ModelSolution:
+def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution | None) -> ModelSolution:
     right = model.right()
     kept = _kept_lines(model.form)
     form = kept.form
     diagonal = model.diagonal()
     if isinstance(model.H, np.ndarray) and not model.H.any():
         diagonal = diagonal + scaling.stiffness(form)
-    scales = scaling.find(diagonal, right, form, tight)
+    guess = None
+    if way.guess and before is not None:
+        guess = scaling.Guess(before.w, max(_size(model, before), before.gap))
+    scales = scaling.find(diagonal, right, form, way.tight, guess)
     terms = scaling.apply(form, scales)
     factor = scales.columns * np.sqrt(scales.width / scales.price)
     b = scales.columns * right / scales.price
-    if _is_small(model):
+    if way.whole:
+        outcome = sparse.follow(saddle.WholeSystem(_scaled_parts(model, factor), terms), b, accuracy)
+    elif _is_small(model):
         outcome = dense.run(_padded(model) * factor[:, None] * factor, b, terms, accuracy)
     else:
         outcome = sparse.run(_scaled_parts(model, factor), b, terms, accuracy)

@@ -47,7 +47,17 @@ def stiffness(form: ConicForm) -> np.ndarray:
     return np.asarray((form.K[own].power(2)).T @ bends[own])
 
 
-def find(diagonal: np.ndarray, b: np.ndarray, form: ConicForm, tight: bool = False) -> Scaling:
+class Guess(NamedTuple):
+    """A solution in units that were too large for it."""
+
+    w: np.ndarray
+    size: float
+    """Of its objective."""
+
+
+def find(
+    diagonal: np.ndarray, b: np.ndarray, form: ConicForm, tight: bool = False, guess: Guess | None = None
+) -> Scaling:
     """Factors for a model whose H has this diagonal; `tight` if its constraints ask for far smaller w than H and b."""
     K, lines = form.K, form.n_lines
     size = np.abs(K.data)
@@ -57,6 +67,10 @@ def find(diagonal: np.ndarray, b: np.ndarray, form: ConicForm, tight: bool = Fal
     columns[known] = 1.0 / np.sqrt(diagonal[known])
     if not known.all():
         columns[~known] = _from_neighbours(K, columns, known)[~known]
+    if guess is not None:
+        unit = _power_of(float(np.sqrt(guess.size)))
+        told = ~known & (guess.w != 0.0)
+        columns[told] = np.minimum(columns[told], np.abs(guess.w[told]) / unit)
     pull = float(np.max(np.abs(columns * b), initial=0.0))
     if tight:
         columns = np.minimum(columns, _reaches(form) / (pull or 1.0))
@@ -71,7 +85,7 @@ def find(diagonal: np.ndarray, b: np.ndarray, form: ConicForm, tight: bool = Fal
     pull = float(np.max(np.abs(columns * b), initial=0.0))
     reach = _reach(form, rows)
     if top > 0.0:
-        width = _power_of(max(pull, reach))
+        width = _power_of(max(pull, reach)) if guess is None else unit
         return Scaling(columns, rows, width, width)
     # A round corner does not reach the ends of its slopes where they are farther than its offset takes it.
     most = np.abs(form.offset[:lines]) / np.where(form.bend > 0.0, form.bend, 1.0)

@@ -5,7 +5,7 @@ rank-one parts of large groups come in by a Schur complement. A long row keeps i
 computing it from K dw instead, as for a short one, would lose all digits once the row is active.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg.lapack
@@ -52,6 +52,21 @@ class Parts(NamedTuple):
         """H w."""
         out = self.sparse @ w
         return out + self.V.T @ (self.signs * (self.V @ w)) if self.signs.size else out
+
+
+class Solvable(Protocol):
+    """What solves the linear systems of a step."""
+
+    H: Parts
+    terms: Terms
+    K: sp.csr_array
+    KT: sp.csr_array
+
+    def factor(self, work: Work, damping: float) -> None:
+        """Factor for the scaling in `work`."""
+
+    def direction(self, work: Work, rounds: int) -> None:
+        """dw, K dw and dy, improved `rounds` times against the matrix itself."""
 
 
 class System:
@@ -183,7 +198,12 @@ def _group_pairs(K: sp.csr_array, starts: np.ndarray, g: int) -> tuple[np.ndarra
 @np.errstate(over="ignore", invalid="ignore")
 def run(H: Parts, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
     """Follow the path until gap and misses are `accuracy` times the objective's terms, or as far as rounding allows."""
-    system = _system(H, terms)
+    return follow(_system(H, terms), b, accuracy)
+
+
+def follow(system: Solvable, b: np.ndarray, accuracy: float) -> Outcome:
+    """The same with linear systems that are solved in some way."""
+    terms = system.terms
     point, work = start(b.size, terms), new_work(b.size, terms)
     best = _copied(point)
     pairs = terms.weight.size + float(terms.above.sum() + terms.below.sum())
@@ -227,7 +247,7 @@ def _copied(point: Point) -> Point:
     return Point(*(vector.copy() for vector in point))
 
 
-def _residuals(system: System | SaddleSystem, b: np.ndarray, point: Point, work: Work) -> tuple[float, float]:
+def _residuals(system: Solvable, b: np.ndarray, point: Point, work: Work) -> tuple[float, float]:
     """Image and slope at a point; returns what the slope may cost and the size of the terms of the objective."""
     terms = system.terms
     image, bent = system.K @ point.w, system.H.times(point.w)
@@ -238,7 +258,7 @@ def _residuals(system: System | SaddleSystem, b: np.ndarray, point: Point, work:
     return float(np.abs(work.slope).sum()) * max(float(np.max(np.abs(point.w), initial=0.0)), SMALL), size
 
 
-def _factored(system: System | SaddleSystem, work: Work, damping: float) -> float:
+def _factored(system: Solvable, work: Work, damping: float) -> float:
     """Factor with as little damping as possible, at least that given; returns it, more than allowed if in vain."""
     while damping <= MOST_DAMPING:
         try:
@@ -249,9 +269,7 @@ def _factored(system: System | SaddleSystem, work: Work, damping: float) -> floa
     return damping
 
 
-def _settle(
-    system: System | SaddleSystem, b: np.ndarray, point: Point, work: Work, damping: float, limit: float
-) -> None:
+def _settle(system: Solvable, b: np.ndarray, point: Point, work: Work, damping: float, limit: float) -> None:
     """Take the slope down to rounding: Newton steps that keep the slacks."""
     terms = system.terms
     lines = terms.up.size
