@@ -12,7 +12,7 @@ are wall seconds where nothing else runs. "spdpeg" is when its x got there, as f
 time of `Problem` and `solve(tol=level)` until it returns with its certificate. `--before` measures another version of
 this package beside it, say that of a `git worktree`.
 
-Records are written as they come; a run that is started again with the same settings goes on where it was.
+Records are written as they come. A run that is started again measures what is not there yet, and what `--anew` names.
 """
 
 import argparse
@@ -67,33 +67,34 @@ def read_seconds(case: Case) -> float:
     return statistics.median(one() for _ in range(11))
 
 
-def measure(case: Case, workers: list[Worker], repeats: int, cap: float) -> dict[str, Any]:
-    """Times of all methods that can express the case."""
+def new_record(case: Case) -> dict[str, Any]:
+    """What is known before any method ran."""
     found = [optimum(point) for point in case.points()]
-    optima, (gap, by) = [value for value, _, _ in found], max((gap, by) for _, gap, by in found)
-    able = [worker for worker in workers if METHODS[worker.name].takes(case)]
-    trials = [worker.explore(case, optima, cap) for worker in able]
-    reads = []
-    for _ in range(repeats):
-        reads.append(read_seconds(case))
-        for worker, trial in zip(able, trials, strict=True):
-            worker.again(trial, cap)
+    gap, by = max((gap, by) for _, gap, by in found)
     n, d = case.X.shape
     return {
         "task": case.task, "set": case.set, "weights": case.weights, "rows": n, "columns": d, "entries": case.entries,
-        "rows_of_F": int(case.F.shape[0]), "optima": optima, "gap": gap, "optimum_by": by,
-        "read_seconds": statistics.median(reads),
-        "methods": {
-            trial.name: {
-                "prepare_seconds": trial.prepare_seconds,
-                "seconds": {f"{level:g}": trial.seconds.get(level) for level in LEVELS},
-                "reads": {f"{level:g}": reads for level, reads in trial.first.reads.items()},
-                "lowest": trial.first.lowest,
-                "note": trial.note,
-            }
-            for trial in trials
-        },
+        "rows_of_F": int(case.F.shape[0]), "optima": [value for value, _, _ in found], "gap": gap, "optimum_by": by,
+        "read_seconds": read_seconds(case), "methods": {},
     }  # fmt: skip
+
+
+def measure(case: Case, record: dict[str, Any], workers: list[Worker], repeats: int, cap: float) -> None:
+    """Add the times of these methods to the record."""
+    trials = [worker.explore(case, record["optima"], cap) for worker in workers]
+    for _ in range(repeats):
+        for worker, trial in zip(workers, trials, strict=True):
+            worker.again(trial, cap)
+    record["methods"] |= {
+        trial.name: {
+            "prepare_seconds": trial.prepare_seconds,
+            "seconds": {f"{level:g}": trial.seconds.get(level) for level in LEVELS},
+            "reads": {f"{level:g}": reads for level, reads in trial.first.reads.items()},
+            "lowest": trial.first.lowest,
+            "note": trial.note,
+        }
+        for trial in trials
+    }
 
 
 def show_record(record: dict[str, Any], cap: float) -> None:
@@ -170,6 +171,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--cap", type=float, default=60.0, help="seconds that a method may take to reach a level")
     parser.add_argument("--minutes", type=float, default=math.inf, help="after these no further case begins")
     parser.add_argument("--output", type=Path, default=Path(__file__).with_suffix(".json"))
+    parser.add_argument("--anew", nargs="+", choices=METHODS, default=[], help="measure these again, keep the others")
     parser.add_argument("--fresh", action="store_true", help="forget what the output holds")
     parser.add_argument("--summary", action="store_true", help="measure nothing: show what the output holds")
     options = parser.parse_args()
@@ -178,13 +180,13 @@ def parse() -> argparse.Namespace:
     return options
 
 
-def kept(options: argparse.Namespace, current: dict[str, Any]) -> list[dict[str, Any]]:
-    """Records of an earlier run with the same settings."""
+def kept(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Records of an earlier run with the same cap and repeats."""
     if options.fresh or not options.output.exists():
         return []
     earlier = json.loads(options.output.read_text())
-    same = options.summary or json.loads(json.dumps(current)) == earlier["settings"]
-    return list(earlier["cases"]) if same else []
+    same = (earlier["settings"]["cap_seconds"], earlier["settings"]["repeats"]) == (options.cap, options.repeats)
+    return list(earlier["cases"]) if same or options.summary else []
 
 
 def run(options: argparse.Namespace, current: dict[str, Any], records: list[dict[str, Any]]) -> None:
@@ -195,16 +197,22 @@ def run(options: argparse.Namespace, current: dict[str, Any], records: list[dict
     workers = [Worker(OURS), Worker(PROVED)]
     workers += [Worker(BEFORE, options.before)] if options.before else []
     workers += [Worker(name) for name in options.peers if name not in missing]
-    done = {(record["set"], record["task"], record["weights"]) for record in records}
+    known = {(record["set"], record["task"], record["weights"]): record for record in records}
     end = time.monotonic() + 60.0 * options.minutes
     for case in cases(options.tasks, options.sets, options.weights):
-        if (case.set, case.task, case.weights) in done:
+        record = known.get((case.set, case.task, case.weights))
+        there = set() if record is None else record["methods"].keys() - set(options.anew)
+        due = [worker for worker in workers if worker.name not in there and METHODS[worker.name].takes(case)]
+        if not due:
             continue
         if time.monotonic() > end:
             print(f"{options.minutes:g} minutes are up; start again to go on")
             break
-        records.append(measure(case, workers, options.repeats, options.cap))
-        show_record(records[-1], options.cap)
+        if record is None:
+            record = new_record(case)
+            records.append(record)
+        measure(case, record, due, options.repeats, options.cap)
+        show_record(record, options.cap)
         options.output.write_text(json.dumps({"settings": current, "cases": records}, indent=1) + "\n")
     for worker in workers:
         worker.close()
@@ -214,7 +222,7 @@ def main() -> None:
     """Measure, or show what was measured."""
     options = parse()
     current = settings(options)
-    records = kept(options, current)
+    records = kept(options)
     show_setting()
     if not options.summary:
         run(options, current, records)
