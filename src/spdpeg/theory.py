@@ -13,6 +13,18 @@ from functools import wraps
 from .errors import InputError
 from .parameters import as_number, shown, whole_number
 
+__all__ = [
+    "convex",
+    "objective_convex",
+    "objective_one_sample",
+    "objective_strongly_convex",
+    "objective_strongly_convex_weighted",
+    "strongly_convex",
+    "strongly_convex_weighted",
+    "violation",
+    "weighted_violation",
+]
+
 _LARGEST = 1e60
 """Numbers whose squares and products are finite."""
 
@@ -55,13 +67,28 @@ def violation(t: int, *, rho: float, dual_radius: float, norm_F: float, diameter
     norm_F : float
     diameter : float
         Of the set that x lives in.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from spdpeg import theory
+    >>> theory.violation(99, rho=1.0, dual_radius=1.0, norm_F=2.0, diameter=1.0)
+    0.03
     """
     return (dual_radius / rho + norm_F * diameter) / (t + 1)
 
 
 @_checked
 def weighted_violation(t: int, *, rho: float, dual_radius: float, norm_F: float, diameter: float) -> float:
-    """|F x~ - z~| for the weights of `spdpeg-sc2`: surely. O(1/t)."""
+    """|F x~ - z~| for the weights of `spdpeg-sc2`: surely. O(1/t).
+
+    Returns
+    -------
+    float
+    """
     largest = dual_radius + rho * norm_F * diameter
     return 2 * (2 * t + 3) * largest / (rho * (t + 1) * (t + 6))
 
@@ -86,6 +113,10 @@ def objective_convex(
     dual_radius : float
         R, the largest norm of a subgradient of r2.
     kappa : float
+
+    Returns
+    -------
+    float
     """
     n = t + 1
     noise = (kappa * diameter**2 / 2 + 8 * sigma**2 / kappa) / math.sqrt(n)
@@ -96,7 +127,12 @@ def objective_convex(
 def objective_one_sample(
     t: int, *, base: float, diameter: float, sigma: float, rho: float, dual_radius: float, kappa: float = 1.0
 ) -> float:
-    """E[P(x~)] - P* of `spdpeg` with one sample, both gradients at x: O(1/sqrt(t)), with L~ >= L + s."""
+    """E[P(x~)] - P* of `spdpeg` with one sample, both gradients at x: O(1/sqrt(t)), with L~ >= L + s.
+
+    Returns
+    -------
+    float
+    """
     n = t + 1
     noise = (kappa * diameter**2 / 2 + sigma**2 / kappa) / math.sqrt(n)
     return base * diameter**2 / (2 * n) + noise + dual_radius**2 / (2 * rho * n)
@@ -109,6 +145,10 @@ def objective_strongly_convex(
     """E[P(x~)] - P* of `spdpeg-sc1` with two samples: O(log(t)/t), without a bounded set.
 
     `mu` is twice the modulus of r1, `distance` is |x* - x0|, L~ as for `objective_convex`; steps 2 / (mu (k+1) + 2 L~).
+
+    Returns
+    -------
+    float
     """
     n = t + 1
     drift = (mu + 2 * base) * distance**2 / (4 * n)
@@ -132,6 +172,10 @@ def objective_strongly_convex_weighted(
     """E[P(x~)] - P* of `spdpeg-sc2` with two samples: O(1/t), with no assumption on the multipliers.
 
     Parameters as before; steps 4 / (mu (k+2) + 4 L~).
+
+    Returns
+    -------
+    float
     """
     n = t + 1
     drift = base * t * diameter**2 / 2 + 3 * (mu + 2 * base) * distance**2 / 4
@@ -163,6 +207,10 @@ def convex(
         |dual*|, the start being dual = 0.
     kappa : float
         Of the step 1 / (kappa sqrt(k+1) + L~); 1 in the paper.
+
+    Returns
+    -------
+    float
     """
     n = t + 1
     drift = base * diameter**2 / (2 * n)
@@ -177,6 +225,10 @@ def strongly_convex(
     """B of Theorem 2, `spdpeg-sc1`: O(log(t)/t). `distance` is |x* - x0|, `mu` the modulus in the step rule.
 
     sqrt(2) (|dual*| + 1) - |dual*| times |F E x~ - E z~| is at most B.
+
+    Returns
+    -------
+    float
     """
     n = t + 1
     drift = (mu + 2 * base) * distance**2 / (4 * n)
@@ -200,6 +252,10 @@ def strongly_convex_weighted(
     """B of Theorem 3, `spdpeg-sc2`: O(1/t), if the multipliers of all iterations stay within `dual_bound`.
 
     |F E x~ - E z~| is at most B.
+
+    Returns
+    -------
+    float
     """
     n = t + 1
     drift = base * diameter**2 / (t + 6) + (3 * mu + 6 * base) * distance**2 / (2 * n * (t + 6))

@@ -16,7 +16,22 @@ from .stream import Stream
 
 
 def as_source(X: Any) -> Any:
-    """Dense array, sparse matrix, data frame, memory map, source or iterable of chunks -> `Source` or `Stream`."""
+    """Anything that `Problem` takes as X, as the source that it reads from.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, memory map, source, or iterable of chunks
+
+    Returns
+    -------
+    Source or Stream
+
+    Examples
+    --------
+    >>> from spdpeg import data
+    >>> data.as_source([[1.0, 2.0], [3.0, 4.0]]).shape
+    (2, 2)
+    """
     if isinstance(X, Source | Stream):
         return X
     refuse_dask("X", X)

@@ -39,6 +39,17 @@ def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
     chunks : matrix, source, stream, or iterable or callable as for `Stream`
         A matrix is written without labels. Chunks (X, y) bring labels, which must be numbers; weights are refused. The
         first chunk decides between float64 and float32.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import scipy.sparse as sp
+    >>> from spdpeg import data
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     data.write_csr(directory, sp.eye_array(3).tocsr())
+    ...     rows, labels = data.open_csr(directory)
+    ...     print(rows.shape, labels)
+    (3, 3) None
     """
     with _Writer(_path(directory), "csr") as writer:
         writer.append("indptr", np.zeros(1, dtype=np.int64))
@@ -54,7 +65,26 @@ def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
 
 
 def write_dense(directory: str | os.PathLike[str], chunks: Any) -> None:
-    """Write a dense data set to `directory`, one chunk in memory at a time; parameters as for `write_csr`."""
+    """Write a dense data set to `directory`, keeping no more than one chunk in memory.
+
+    Parameters
+    ----------
+    directory : path
+        Made if need be; a set that is there is replaced once the new one is complete.
+    chunks : array, source, stream, or iterable or callable as for `Stream`
+        As for `write_csr`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from spdpeg import data
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     data.write_dense(directory, [(np.eye(2), [1.0, 2.0]), (np.eye(2), [3.0, 4.0])])
+    ...     rows, labels = data.open_dense(directory)
+    ...     print(rows.shape, labels.tolist())
+    (4, 2) [1.0, 2.0, 3.0, 4.0]
+    """
     with _Writer(_path(directory), "dense") as writer:
         for X, y, weights in _pieces(chunks):
             values = values_of(X.toarray() if sp.issparse(X) else X)
@@ -64,22 +94,53 @@ def write_dense(directory: str | os.PathLike[str], chunks: Any) -> None:
 
 
 def open_csr(directory: str | os.PathLike[str]) -> tuple[CSR, np.ndarray | None]:
-    """The rows and labels (None if there are none) that `write_csr` wrote, memory-mapped and read-only.
+    """The rows and labels that `write_csr` wrote, memory-mapped and read-only; `write_csr` has an example.
 
     The indices are read once, to make sure that they are sound.
+
+    Parameters
+    ----------
+    directory : path
+
+    Returns
+    -------
+    CSR
+    array or None
+        The labels; None if there are none.
     """
     columns, arrays = _read(_path(directory), "csr", ("values", "indices", "indptr"))
     return CSR(arrays["values"], arrays["indices"], arrays["indptr"], columns), arrays.get("labels")
 
 
 def open_dense(directory: str | os.PathLike[str]) -> tuple[Dense, np.ndarray | None]:
-    """The rows and labels (None if there are none) that `write_dense` wrote, memory-mapped and read-only."""
+    """The rows and labels that `write_dense` wrote, memory-mapped and read-only; `write_dense` has an example.
+
+    Parameters
+    ----------
+    directory : path
+
+    Returns
+    -------
+    Dense
+    array or None
+        The labels; None if there are none.
+    """
     _, arrays = _read(_path(directory), "dense", ("values",))
     return Dense(arrays["values"]), arrays.get("labels")
 
 
 def open_rows(directory: str | os.PathLike[str]) -> CSR | Dense:
-    """What `write_csr` or `write_dense` wrote, memory-mapped; the labels are the attribute `labels` of the rows."""
+    """What `write_csr` or `write_dense` wrote, memory-mapped and read-only.
+
+    Parameters
+    ----------
+    directory : path
+
+    Returns
+    -------
+    CSR or Dense
+        Its attribute `labels` holds the labels, or None.
+    """
     path = _path(directory)
     kind = "dense" if _kind(path) == _format("dense") else "csr"
     rows, labels = open_dense(path) if kind == "dense" else open_csr(path)

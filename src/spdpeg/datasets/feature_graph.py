@@ -40,7 +40,16 @@ def graph(data: str | DataSet, data_dir: str | os.PathLike[str] | None = None, *
         otherwise with the weight that `graphs.sics` chooses. By default the published matrix where there is one that
         fits, else the differences. clustered_graph has the differences across its true edges.
 
-    The result of `graphs.sics` is kept in the user's cache.
+    Returns
+    -------
+    Graph
+        What `graphs.sics` found is kept in the user's cache.
+
+    Examples
+    --------
+    >>> from spdpeg import datasets
+    >>> datasets.graph("clustered_graph").origin
+    'Differences across the true edges.'
     """
     if form is not None:
         one_of("form", form, FORMS)

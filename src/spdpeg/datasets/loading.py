@@ -53,7 +53,18 @@ class DataSet:
 
 
 def names() -> list[str]:
-    """What `load` knows: the sets of the paper, then those that need no file."""
+    """What `load` knows: the sets of the paper, then those that need no file.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from spdpeg import datasets
+    >>> datasets.names()[:2]
+    ['splice', 'svmguide3']
+    """
     return [*CATALOGUE, *_BUILT_IN]
 
 
@@ -85,6 +96,10 @@ def load(
         Whether to scale the rows to unit Euclidean norm; by default for the text sets, which hold counts of words.
     download : bool
         False never uses the network.
+
+    Returns
+    -------
+    DataSet
 
     Examples
     --------

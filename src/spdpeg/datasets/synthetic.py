@@ -30,10 +30,22 @@ def piecewise_constant(
     noise: float = 1.0,
     seed: int = 0,
 ) -> Sample:
-    """Coefficients that are constant on `n_pieces` stretches of a chain, every other stretch being zero.
+    """Rows and labels of a model whose coefficients are constant on `n_pieces` pieces of a chain, every other one 0.
 
     Rows are standard normal. For classification, labels are -1 or +1 with logistic odds: the margin <a, truth> divided
     by `noise` is their log-odds. For regression, y = <a, truth> + noise * standard normal.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_pieces : int
+    task : {"classification", "regression"}
+    noise : float
+    seed : int
+
+    Returns
+    -------
+    Sample
+        X, y and truth.
 
     Examples
     --------
@@ -65,9 +77,28 @@ def clustered_graph(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Coefficients that are equal within clusters of features, and the graph that says which features belong together.
 
-    Returns X, y, truth and `edges`, an array of pairs of feature numbers. Features are assigned to clusters at random;
-    each cluster is joined by two random trees, so no edge leaves a cluster. Rows and labels as in `piecewise_constant`;
-    every other cluster has coefficient zero.
+    Features are assigned to clusters at random; each cluster is joined by two random trees, so no edge leaves a
+    cluster. Rows and labels as in `piecewise_constant`; every other cluster has coefficient zero.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_clusters : int
+    task : {"classification", "regression"}
+    noise : float
+    seed : int
+
+    Returns
+    -------
+    X, y, truth : array
+    edges : array of shape (m, 2)
+        Pairs of feature numbers.
+
+    Examples
+    --------
+    >>> from spdpeg import datasets
+    >>> X, y, truth, edges = datasets.clustered_graph(50, 20, n_clusters=4)
+    >>> X.shape, bool((truth[edges[:, 0]] == truth[edges[:, 1]]).all())
+    ((50, 20), True)
     """
     n_samples, n_features, n_clusters = _counts(n_samples=n_samples, n_features=n_features, n_clusters=n_clusters)
     if n_clusters > n_features:

@@ -82,6 +82,17 @@ def list_solvers() -> list[dict[str, Any]]:
     """The table of solvers: name, summary, update, cost, memory, rate, needs and parameters of each, as text.
 
     docs/solvers.md shows it with the notation explained.
+
+    Returns
+    -------
+    list of dict
+        One for each solver, in the order of that page.
+
+    Examples
+    --------
+    >>> import spdpeg
+    >>> [row["name"] for row in spdpeg.list_solvers()][:2]
+    ['spdpeg', 'spdpeg-sc1']
     """
     columns = ("name", "summary", "update", "cost", "memory", "rate", "needs")
     return [

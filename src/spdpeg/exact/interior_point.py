@@ -55,7 +55,7 @@ class InteriorPoint(Periodic):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "slopes": np.zeros(problem.block.labels.size)}
-        return {"exhausted": 0.0, "infeasible": 0.0}, vectors
+        return {"exhausted": False, "infeasible": False}, vectors
 
     def steps_ahead(self, state: State) -> float:
         return 1.0
@@ -70,8 +70,8 @@ class InteriorPoint(Periodic):
         solution = minimize(model)
         face = None if form.rounded else to_face(model, solution)
         if solution.status == "infeasible" or not np.all(np.isfinite(solution.w)):
-            state.numbers["exhausted"] = 1.0
-            state.numbers["infeasible"] = float(solution.status == "infeasible")
+            state.numbers["exhausted"] = True
+            state.numbers["infeasible"] = solution.status == "infeasible"
             return problem.block.labels.size
         x = (solution.w if face is None else face)[:d]
         v["x"][:] = x if problem.objective(x) < problem.objective(np.zeros(d)) else 0.0
@@ -79,7 +79,7 @@ class InteriorPoint(Periodic):
         own = np.concatenate([solution.y[:lines], solution.y[form.n_lines :]])
         v["y"][:] = penalties.multiplier(solution.w, own)
         v["slopes"][:] = _slopes(problem, solution.y[lines : form.n_lines])
-        state.numbers["exhausted"] = 1.0
+        state.numbers["exhausted"] = True
         return problem.block.labels.size
 
     def solution(self, problem: Problem, state: State) -> Solution:
@@ -89,9 +89,9 @@ class InteriorPoint(Periodic):
         return Solution(x, x.copy(), problem.F.forward(x), -v["y"], slopes)
 
     def ended(self, state: State) -> Status | None:
-        if state.numbers["infeasible"] > 0.0:
+        if state.numbers["infeasible"]:
             return Status.INFEASIBLE
-        return Status.EXHAUSTED if state.numbers["exhausted"] > 0.0 else None
+        return Status.EXHAUSTED if state.numbers["exhausted"] else None
 
 
 def loss_lines(problem: Problem, width: int) -> ConicForm:

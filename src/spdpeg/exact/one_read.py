@@ -79,14 +79,14 @@ class OneRead(Periodic, Watcher):
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "gradient": np.zeros(x0.size)}
-        numbers = {"loss": math.nan, "lower": -math.inf, "exhausted": 0.0, "infeasible": 0.0}
+        numbers = {"loss": math.nan, "lower": -math.inf, "exhausted": False, "infeasible": False}
         if problem.knows_moments and np.any(x0):
             numbers["loss"] = problem.quadratic.value(x0)
         return numbers, vectors
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         loss, numbers = problem.quadratic, state.numbers
-        numbers["exhausted"] = 1.0
+        numbers["exhausted"] = True
         if is_chain(problem):
             self._along_chain(problem, loss, state)
         else:
@@ -111,12 +111,12 @@ class OneRead(Periodic, Watcher):
         return state.numbers["lower"]
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
-        return state.numbers["exhausted"] > 0.0
+        return bool(state.numbers["exhausted"])
 
     def ended(self, state: State) -> Status | None:
-        if state.numbers["infeasible"] > 0.0:
+        if state.numbers["infeasible"]:
             return Status.INFEASIBLE
-        return Status.EXHAUSTED if state.numbers["exhausted"] > 0.0 else None
+        return Status.EXHAUSTED if state.numbers["exhausted"] else None
 
     def _along_chain(self, problem: Problem, loss: Quadratic, state: State) -> None:
         """X is a multiple of the identity: the prox of total variation, then the threshold; y is the flow it takes."""
@@ -138,7 +138,7 @@ class OneRead(Periodic, Watcher):
         model = Model(loss.H, loss.b, form.form)
         solution = minimize(model)
         if solution.status == "infeasible" or not np.all(np.isfinite(solution.w)):
-            state.numbers["infeasible"] = float(solution.status == "infeasible")
+            state.numbers["infeasible"] = solution.status == "infeasible"
             return
         face = to_face(model, solution)
         if isinstance(model.H, np.ndarray):

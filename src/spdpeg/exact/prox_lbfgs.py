@@ -81,7 +81,7 @@ class ProxLBFGS(Periodic, Watcher):
         n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
         vectors = {"x": x0.copy(), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
         vectors |= {"moves": np.zeros((_MEMORY, d)), "changes": np.zeros((_MEMORY, d))}
-        numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "pairs": 0.0, "scale": 1.0, "stalled": 0.0}
+        numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "pairs": 0, "scale": 1.0, "stalled": 0}
         return numbers, vectors
 
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
@@ -123,7 +123,7 @@ class ProxLBFGS(Periodic, Watcher):
                 break
             length *= 0.5
         gained = before - numbers["value"]
-        numbers["stalled"] = numbers["stalled"] + 1.0 if gained <= _ROUNDING * abs(before) else 0.0
+        numbers["stalled"] = numbers["stalled"] + 1 if gained <= _ROUNDING * abs(before) else 0
         return reads * problem.sums.n_rows
 
     def solution(self, problem: Problem, state: State) -> Solution:
@@ -157,7 +157,7 @@ class ProxLBFGS(Periodic, Watcher):
                 kept[:-1] = kept[1:].copy()
             pairs -= 1
         v["moves"][pairs], v["changes"][pairs] = move, change
-        numbers["pairs"], numbers["scale"] = pairs + 1.0, product / square
+        numbers["pairs"], numbers["scale"] = pairs + 1, product / square
 
     _kept: tuple[Problem, "_Parts"] | None = None
     _reached: tuple[np.ndarray, Token] | None = None

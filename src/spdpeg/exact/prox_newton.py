@@ -93,11 +93,11 @@ class ProxNewton(Periodic, Watcher):
             "loss": math.nan,
             "drop": math.inf,
             "foretold": 0.0,
-            "exhausted": 0.0,
-            "infeasible": 0.0,
+            "exhausted": False,
+            "infeasible": False,
             "value": math.nan,
             "start": math.nan,
-            "crawled": 0.0,
+            "crawled": 0,
         }
         return numbers, vectors
 
@@ -142,21 +142,21 @@ class ProxNewton(Periodic, Watcher):
     def may_be_optimal(self, state: State, tol: float) -> bool:
         numbers = state.numbers
         seldom = state.iterations >= SLOW and state.iterations % SLOW == 0  # others may do better
-        return numbers["drop"] <= _PROMISING * math.sqrt(tol) or numbers["exhausted"] > 0.0 or seldom
+        return numbers["drop"] <= _PROMISING * math.sqrt(tol) or bool(numbers["exhausted"]) or seldom
 
     def ended(self, state: State) -> Status | None:
         numbers = state.numbers
-        if numbers["infeasible"] > 0.0:
+        if numbers["infeasible"]:
             return Status.INFEASIBLE
         left, alone = numbers["value"] / numbers["start"], numbers["value"] - numbers["loss"]
         unpenalised = alone <= _NO_PENALTY * numbers["value"]
         if left <= _VANISHES:
             falls = unpenalised and _FALLS[0] <= numbers["drop"] <= _FALLS[1]
-            if falls or numbers["exhausted"] > 0.0:
+            if falls or numbers["exhausted"]:
                 return Status.NO_MINIMUM
-        if left <= _HARDLY_LEFT and unpenalised and numbers["exhausted"] > 0.0:
+        if left <= _HARDLY_LEFT and unpenalised and numbers["exhausted"]:
             return Status.NO_MINIMUM
-        return Status.EXHAUSTED if numbers["exhausted"] > 0.0 else None
+        return Status.EXHAUSTED if numbers["exhausted"] else None
 
     _kept: tuple[Problem, PenaltyForm | SplitForm, Newton] | None = None
     _reached: tuple[np.ndarray, Iterate] | None = None
@@ -208,6 +208,6 @@ class ProxNewton(Periodic, Watcher):
         if math.isnan(numbers["start"]) and math.isfinite(at.value) and not problem.loss.attained:
             numbers["start"] = at.value
         numbers["drop"] = at.foretold / abs(at.value) if at.value else 0.0
-        numbers["exhausted"], numbers["infeasible"] = float(at.exhausted), float(at.infeasible)
-        numbers["crawled"] = float(at.crawled)
+        numbers["exhausted"], numbers["infeasible"] = at.exhausted, at.infeasible
+        numbers["crawled"] = at.crawled
         self._reached = v["margins"], at

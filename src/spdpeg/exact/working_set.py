@@ -81,7 +81,7 @@ class WorkingSet(Periodic, Watcher):
         n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
         vectors = {"x": first_point(problem, x0), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
         numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "step": 1.0, "pieces": 0.0}
-        numbers |= {"cap": float(_FIRST_PIECES), "stalled": 0.0, "tol": 0.0}
+        numbers |= {"cap": float(_FIRST_PIECES), "stalled": 0, "tol": 0.0}
         return numbers, vectors
 
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
@@ -112,11 +112,11 @@ class WorkingSet(Periodic, Watcher):
         self._take(problem, state, x, problem.sums.at_margins(margins))
         gained = before - numbers["value"]
         if gained <= _STALLED * abs(before):
-            numbers["stalled"] += 1.0
+            numbers["stalled"] += 1
             numbers["cap"] *= _WIDER
             self._found = None  # the next step may open more
         else:
-            numbers["stalled"] = 0.0
+            numbers["stalled"] = 0
         return 2 * problem.sums.n_rows
 
     def solution(self, problem: Problem, state: State) -> Solution:
@@ -131,7 +131,7 @@ class WorkingSet(Periodic, Watcher):
         return Evaluation(state.numbers["loss"], margins, state.vectors["gradient"], None)
 
     def ended(self, state: State) -> Status | None:
-        return Status.EXHAUSTED if state.numbers["stalled"] >= 3.0 else None
+        return Status.EXHAUSTED if state.numbers["stalled"] >= 3 else None
 
     def _solve(self, newton: Newton, w: np.ndarray, numbers: dict[str, float]) -> tuple[np.ndarray, Token, np.ndarray]:
         """Newton's steps among the pieces; the point, its margins and the diagonal of the curvature there."""

@@ -29,6 +29,10 @@ def knn(X: Any, k: int = 5, *, metric: str = "cosine", sample_weight: Any = None
     sample_weight : array of n numbers, optional
         Weights of the rows in that distance.
 
+    Returns
+    -------
+    GraphDifference
+
     Examples
     --------
     >>> from spdpeg import graphs
@@ -63,6 +67,17 @@ def from_networkx(graph: Any, nodes: Any = None, weight: str | None = "weight") 
         The nodes in the order of the columns of X; that of `graph.nodes` by default.
     weight : str, optional
         Attribute of the edges to multiply the differences with; 1 where it is missing, and for None.
+
+    Returns
+    -------
+    GraphDifference
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from spdpeg import graphs
+    >>> graphs.from_networkx(networkx.path_graph(3)).edges.tolist()
+    [[0, 1], [1, 2]]
     """
     try:
         import networkx

@@ -41,6 +41,25 @@ def save_model(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
 
     Kept are the parameters and the attributes whose names end in an underscore. What `partial_fit` needs to go on is
     not.
+
+    Parameters
+    ----------
+    estimator : estimator of spdpeg
+        Fitted.
+    path : path
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, spdpeg
+    >>> from spdpeg.estimators import FusedLasso
+    >>> model = FusedLasso(lam1=0.1, lam2=0.1).fit(np.eye(4), [1.0, 1.0, 3.0, 3.0])
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     file = pathlib.Path(directory) / "model.spdpeg"
+    ...     spdpeg.save_model(model, file)
+    ...     same = spdpeg.load_model(file)
+    >>> bool((same.coef_ == model.coef_).all())
+    True
     """
     if getattr(estimators, type(estimator).__name__, None) is not type(estimator):
         raise InputError(
@@ -71,6 +90,15 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """Read what `save_model` wrote; no code is run from the file, and what would not make a whole model is refused.
 
     What is wrong with a file is an InputError or UnsupportedError; a file that is not there is the system's OSError.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    estimator
+        Ready to predict. `save_model` has an example.
     """
     path = as_path(path)
     header, members = _read(path)

@@ -98,7 +98,22 @@ class Matrix(Operator):
 
 
 def as_operator(F: Any) -> Operator:
-    """An operator as it is; a sparse matrix, an array or a data frame as `Matrix`."""
+    """An operator as it is; a sparse matrix, an array or a data frame as `Matrix`.
+
+    Parameters
+    ----------
+    F : Operator, sparse matrix, array or data frame
+
+    Returns
+    -------
+    Operator
+
+    Examples
+    --------
+    >>> from spdpeg import operators
+    >>> (operators.as_operator([[1.0, -1.0]]) @ [3.0, 1.0]).tolist()
+    [2.0]
+    """
     if isinstance(F, Operator):
         return F
     if sp.issparse(F) or isinstance(F, list | tuple) or hasattr(F, "__array__"):

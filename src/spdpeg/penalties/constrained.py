@@ -114,6 +114,22 @@ def constrain(penalty: Penalty, domain: Any) -> Penalty:
     penalty is ridge with one weight, (c) the penalty is a norm and the set a centred Euclidean ball (Yu, 2013), (d) the
     penalty is the l1 or the max norm and the set an l1 ball. A ridge with one weight on top, as in the elastic net,
     changes nothing in (c) and (d). A zero penalty goes with any set.
+
+    Parameters
+    ----------
+    penalty : Penalty
+    domain : Penalty or None
+        A set: the indicator of a convex set. None leaves the penalty as it is.
+
+    Returns
+    -------
+    Penalty
+
+    Examples
+    --------
+    >>> from spdpeg import penalties
+    >>> penalties.constrain(penalties.L1(1.0), penalties.NonNegative()).prox([3.0, -3.0]).tolist()
+    [2.0, 0.0]
     """
     if not isinstance(penalty, Penalty):
         raise InputError(f"The penalty is {shown(penalty)}. Give one of spdpeg.penalties.")

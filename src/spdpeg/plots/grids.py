@@ -8,9 +8,17 @@ from .canvas import GREY, ORANGE, SEQUENTIAL, new_figure, tidy, weight_axis
 
 
 def scores(model: Any) -> Any:
-    """Mean scores of a model fitted by cross-validation over both weights, the chosen pair marked; returns the figure.
+    """Mean scores of a model fitted by cross-validation over both weights, the chosen pair marked.
 
     Contours lie one and two standard errors below the best score.
+
+    Parameters
+    ----------
+    model : estimator fitted by cross-validation
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     means = model.mean_scores_
     figure = new_figure(6.4, 4.8)
@@ -33,7 +41,16 @@ def path(found: Any, at: tuple[int, int] | None = None) -> Any:
     """How many coefficients are not 0 on the grid of a `Path`, and the coefficients along its two weights.
 
     The lines pass through the pair of weights with the indices `at`, the middle of the grid by default. Their colours
-    follow the order of the features, so that neighbours look alike. Returns the figure.
+    follow the order of the features, so that neighbours look alike.
+
+    Parameters
+    ----------
+    found : Path
+    at : pair of int, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     k1, k2 = found.passes.shape
     i, j = (k1 // 2, k2 // 2) if at is None else at

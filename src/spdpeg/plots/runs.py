@@ -10,10 +10,18 @@ _AXES = {"passes": "passes over the data", "seconds": "seconds"}
 
 
 def run(result: Any) -> Any:
-    """Objective, gap and constraint violation of a `Result`, against passes and seconds; returns the figure.
+    """Objective, gap and constraint violation of a `Result`, against passes and seconds.
 
     The gap is that of each record's objective to the lower bound that the run ended with, relative to the objective.
     It is left out where there is no bound.
+
+    Parameters
+    ----------
+    result : Result
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     history, certificate = result.history, result.certificate
     bound = -np.inf if certificate is None else certificate.dual

@@ -8,9 +8,17 @@ from .canvas import BLUE, GREY, SEQUENTIAL, new_figure, tidy
 
 
 def denoised(result: Any) -> Any:
-    """y and x of a `Denoised`: points and a line, two images, or the middle slices of two volumes; the figure.
+    """y and x of a `Denoised`: points and a line, two images, or the middle slices of two volumes.
 
     Values on a graph are drawn in the order of y.
+
+    Parameters
+    ----------
+    result : Denoised
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     if result.x.ndim == 1:
         return _line(result)
