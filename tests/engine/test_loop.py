@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import spdpeg
-from spdpeg import DivergedError, InputError, Status
+from spdpeg import DivergedError, InputError, Status, losses, operators, penalties
 from spdpeg.engine.registry import REGISTRY
 from spdpeg.solvers.spdpeg import SPDPEG
 from support import catalogue, conic
@@ -361,3 +361,15 @@ class TestDivergence:
                 assert np.all(np.isfinite(result.x))
                 assert np.all(np.isfinite(result.dual))
                 assert np.isfinite(result.objective)
+
+
+def test_the_certificate_is_that_of_the_point_given_back() -> None:
+    """Where SPDPEG falls back on its start, which is better, the certificate is the start's."""
+    X, y, _ = spdpeg.datasets.piecewise_constant(400, 20, seed=3)
+    terms: dict[str, Any] = {"loss": losses.Logistic(), "r1": penalties.L1(1e-3), "r2": penalties.L1(1e-2)}
+    problem = spdpeg.Problem(X, y, F=operators.FirstDifference(), **terms)
+    best = spdpeg.solve(problem)
+    result = spdpeg.solve(problem, "spdpeg", x0=best.x, max_passes=3, tol=1e-9)
+    assert result.certificate is not None
+    assert result.certificate.primal == pytest.approx(problem.objective(result.x), rel=1e-14)
+    assert result.objective == pytest.approx(problem.objective(result.x), rel=1e-14)

@@ -72,6 +72,7 @@ def run(
     """
     clock = Clock(state.seconds)
     terms = problem.terms()
+    # A resumed run begins in the stage that its state names, with the feed where it left off.
     course = Course(problem, plan, state, budget.passes)
     cadence = _cadence(problem, budget, record_every, course.feed.rows_per_step, tol is not None)
     limits = Limits(problem, state, budget)
@@ -88,6 +89,7 @@ def run(
                     break
             # A certificate may have handed over to the next stage, so the method is asked for here, not before.
             method, rows_per_step = course.method, course.feed.rows_per_step
+            # A method that cannot go on gets a last certificate, which ends the run or hands over to the next stage.
             status = method.ended(state) if isinstance(method, Periodic) else None
             if status is Status.EXHAUSTED and course.wants_certificates:
                 status = recorder.check(state, callback) or (status if course.method is method else None)
@@ -95,6 +97,7 @@ def run(
                     continue  # with the next stage
             if status is not None:
                 break
+            # Snapshots and the like read rows too, so a certificate may have become due by now.
             with clock.running():
                 prepared = method.prepare(problem, terms, state) if isinstance(method, Periodic) else 0
             if prepared:
@@ -127,11 +130,13 @@ def run(
                 status = course.feed.ended
                 break
             recorder.forget()
+            # A method that reads rows of its own choice says how many; all others have read what the feed gave them.
             state.iterations += portion.steps
             state.batches += portion.steps * method.batches_per_step
             state.rows += portion.rows if read is None else read
             state.seconds = clock.total
             pace = (clock.total - before) / portion.steps
+            # At most four times as long as the last slice: the first one may have been quick by chance.
             slice_steps = min(4 * slice_steps, max(1.0, _SLICE_SECONDS / max(pace, 1e-9)))
             _require_finite(method, state)
             if state.rows >= next_record or not course.may_be_optimal(tol):
@@ -147,6 +152,7 @@ def run(
         if ended:
             recorder.forget()
         recorder.record(shown, callback)
+    # A run that used up its passes may go on later with what rounding to whole steps left of them; others may not.
     if status is not Status.MAX_PASSES or ended:
         state.allowance = float(state.rows)
     rows = state.rows

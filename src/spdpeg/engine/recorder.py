@@ -178,6 +178,7 @@ class Recorder:
 
     def _examined(self, state: State) -> Evaluation:
         """What the data say at this point: known to the solver, or read once."""
+        # Second-order methods have just evaluated the loss here; for all others the read is counted as theirs.
         if self._evaluation is None:
             self._evaluation = self._course.evaluation()
         if self._evaluation is None:
@@ -191,6 +192,7 @@ class Recorder:
 
     def _certified(self, state: State, evaluation: Evaluation | None) -> Certificate:
         """Certificate at this point, with the best lower bound of the run; made once for each step."""
+        # A lower bound holds whatever x is, so the best of the run is kept; the upper bound is that of this x.
         if self.certificate is None or self._certified_at != state.iterations:
             best = max(-math.inf if self.certificate is None else self.certificate.dual, self._course.lower_bound())
             x, _, _, dual, slopes, gradient = self._solution(state)
@@ -227,7 +229,8 @@ class Recorder:
         if fallback is None or not self.objective[-1] > (objective := self._problem.objective(fallback.x)):
             return solution
         self.objective[-1], self.violation[-1] = objective, 0.0
-        self._solved, self._seen = fallback, None
+        # What was read, and what was certified, belongs to the other point.
+        self._solved, self._evaluation, self._certified_at = fallback, None, -1
         return fallback
 
     def _guard(self, state: State) -> None:
