@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 import spdpeg
@@ -105,6 +106,16 @@ def test_oldest_constraints_are_the_lower_bounds() -> None:
     ).stdout.split()
     assert {item.replace(">=", "==") for item in PROJECT["dependencies"]} <= set(output)
     assert all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in output)
+
+
+@pytest.mark.parametrize("script", ["run", "lowest"])
+def test_jobs_name_tests_that_are_there(script: str) -> None:
+    named = re.findall(r"tests/[\w/]+(?:\.py(?:::\w+)?)?", text_of(f".ci/{script}"))
+    assert len(named) > 5
+    for place in named:
+        path, _, test = place.partition("::")
+        assert (ROOT / path).exists(), place
+        assert re.search(rf"^(def|class) {test}\b", text_of(path), re.MULTILINE) if test else True, place
 
 
 def test_paper_is_cited_alike() -> None:

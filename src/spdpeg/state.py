@@ -15,6 +15,9 @@ from .files.replacing import as_path, replacing
 
 _FORMAT = 2
 
+MOST_ROWS = 2**63
+"""Rows that a run may count to, and steps."""
+
 
 @dataclass
 class Begun:
@@ -141,12 +144,14 @@ def _first_fault(header: dict[str, Any], vectors: dict[str, np.ndarray]) -> str 
     if not isinstance(header["solver"], str) or not isinstance(header["parameters"], dict):
         return "the solver is not named"
     counts = [header[name] for name in ("seed", "iterations", "rows", "batches")]
-    if not all(type(count) is int and 0 <= count < 2**63 for count in counts):
+    if not all(type(count) is int and 0 <= count < MOST_ROWS for count in counts):
         return "a count is not a whole number"
     numbers = header["numbers"]
     reals = [header["allowance"], header["seconds"], *(numbers.values() if isinstance(numbers, dict) else [None])]
     if not all(isinstance(real, float | int) for real in reals):
         return "an entry is not a number"
+    if not all(0.0 <= header[name] < MOST_ROWS for name in ("allowance", "seconds")):
+        return "rows or seconds are told that no run can have"
     if not _is_loop(header["loop"]):
         return "the account of its stages is damaged"
     odd = next((name for name, vector in vectors.items() if vector.dtype.kind not in "biuf"), None)

@@ -199,6 +199,17 @@ def test_finite_and_tight_at_the_output_of_a_solver(loss: str, r1: str, r2: str,
     assert bound.check(result.x, result.dual).rel_gap < 1e-6
 
 
+@pytest.mark.parametrize("tol", [1e-14, 1e-17])
+def test_a_tolerance_below_rounding_is_never_met(tol: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 4))
+    problem = spdpeg.Problem(X, X[:, 0] > 0, loss=losses.Logistic(), r1=penalties.L1(0.01))
+    result = spdpeg.solve(problem, tol=tol, max_passes=100)
+    assert result.status is not Status.TOLERANCE
+    assert result.certificate.met is None
+    assert result.certificate.rel_gap < 1e-12
+
+
 class TestReaches:
     @pytest.mark.parametrize("intercept", [False, True])
     @pytest.mark.parametrize("r1", ["L2Squared", "L2Partly"])

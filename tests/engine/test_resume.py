@@ -139,6 +139,8 @@ DAMAGE: dict[str, Callable[[Path], Any]] = {
     "pickle": lambda path: np.savez(path, header=np.array([{}], dtype=object)),
     "later format": lambda path: _header(path, lambda header: header.update(format=99)),
     "missing part": lambda path: _header(path, lambda header: header.pop("seed")),
+    "endless allowance": lambda path: _header(path, lambda header: header.update(allowance=1e308)),
+    "no time at all": lambda path: _header(path, lambda header: header.update(seconds=-1.0)),
     "unknown part": lambda path: _header(path, lambda header: header.update(colour="red")),
 }
 

@@ -62,6 +62,8 @@ LAYOUTS = [sp.csr_array, sp.csc_array, sp.bsr_array]
         lambda parts: parts.update(shape=np.array([-12, 20])),
         lambda parts: parts.update(shape=np.array([12])),
         lambda parts: parts.update(format=np.array(b"xyz")),
+        lambda parts: parts.update(format=np.zeros((0, 3))),
+        lambda parts: parts.update(format=np.arange(2.0)),
         lambda parts: parts.pop("indptr"),
     ],
 )

@@ -27,7 +27,7 @@ import spdpeg
 import spdpeg.cli
 from spdpeg import losses, penalties
 from spdpeg.errors import SpdpegError
-from spdpeg.files import matlab, matlab_child
+from spdpeg.files import limits, matlab, matlab_child
 
 from . import mutations
 from .fuzz import where
@@ -54,7 +54,8 @@ def run(seed: int, format: str | None = None) -> Outcome:
     outcome = Outcome(seed, Verdict.PASSED, case=f"seed {seed}: {kind}", kinds={"format": kind})
     begun = time.perf_counter()
     forked = mock.patch.object(matlab, "_asked", _forked) if seed % _WHOLE else contextlib.nullcontext()
-    with tempfile.TemporaryDirectory() as directory, _limited(), forked:
+    allowed = mock.patch.dict(os.environ, {limits.VARIABLE: str(4 * mutations.BLOWN_UP)})
+    with tempfile.TemporaryDirectory() as directory, _limited(), forked, allowed:
         path = Path(directory, f"damaged.{SUFFIXES.get(kind, kind.split()[0])}")
         path.write_bytes(content)
         if kind == "cluto":

@@ -44,6 +44,10 @@ _JSON: tuple[Any, ...] = (
 )
 
 
+BLOWN_UP = 1 << 20
+"""Numbers in an array that takes next to nothing in its archive."""
+
+
 def truncated(rng: Generator, content: bytes) -> bytes:
     """Cut off somewhere."""
     return content[: int(rng.integers(len(content) + 1))]
@@ -191,7 +195,7 @@ def rearchived(rng: Generator, content: bytes) -> bytes:
         case 1:
             parts["other.npy"] = parts.pop(name)
         case 2:
-            parts[name] = npy(np.zeros(30_000_000))
+            parts[name] = npy(np.zeros(BLOWN_UP))
         case 3:
             return archive(parts, zipfile.ZIP_STORED) + rng.bytes(20)
         case _:

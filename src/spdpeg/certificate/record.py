@@ -12,6 +12,10 @@ _NO_GAP = 1e-12
 """Times the objective at x = 0: what counts as no gap at all where the optimum is 0."""
 
 
+_AS_GOOD_AS_0 = 1e-3
+"""Times the objective at x = 0: an optimum above that has a relative gap of its own, however small the tolerance."""
+
+
 @dataclass(frozen=True)
 class Certificate:
     """A bound on the distance from the optimal value.
@@ -66,7 +70,7 @@ class Certificate:
             # What rounding may hide is no part of the proof: a tolerance below it is never met.
             if self.gap + _ROUNDING * abs(self.primal) <= tol * abs(self.primal):
                 met = "relative gap"
-            elif self.gap <= _NO_GAP * loss_size:
+            elif self.gap <= _NO_GAP * loss_size and abs(self.primal) <= _AS_GOOD_AS_0 * loss_size:
                 met = "gap"
         elif self.gap == 0.0:
             met = "gap"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..kernels import jit
 from ..problem import Problem
 from ..result import Status
-from ..state import State
+from ..state import MOST_ROWS, State
 
 _SLICE = 64
 """Steps between two looks at the clock where passes do not count yet."""
@@ -55,7 +55,8 @@ class Limits:
         self._start = (state.rows, state.iterations, state.seconds)
         rows = math.inf
         if budget.passes is not None and problem.n_samples is not None:
-            rows = state.allowance = state.allowance + budget.passes * problem.n_samples
+            granted = state.allowance + budget.passes * problem.n_samples
+            rows = state.allowance = min(granted, 0.5 * MOST_ROWS)
         iterations = math.inf if budget.iterations is None else state.iterations + budget.iterations
         seconds = math.inf if budget.seconds is None else state.seconds + budget.seconds
         self._end = (rows, iterations, seconds)

@@ -21,6 +21,7 @@ from ..penalties import Penalty
 from ..sums import threads
 from ..sums.threads import checked_jobs
 from . import families, fitting, sources
+from .refusals import told
 
 RULES = ("best", "one-standard-error")
 CRITERIA = ("cv", "aic", "bic")
@@ -164,7 +165,8 @@ class ChosenWeight:
                 model, self.lam1_grid_, self.lam2_grid_, X_in, y_in, **seen, moments=others
             ):
                 known = moments.score(number, fitted) if moments is not None and self.scoring is None else None
-                scores[place] = scorer(fitted, X_out, y_out, **unseen) if known is None else known
+                with told():
+                    scores[place] = scorer(fitted, X_out, y_out, **unseen) if known is None else known
             return scores
 
         # Several folds share the processors already, and rounding must not depend on how many processors there are.

@@ -63,7 +63,8 @@ class TotalVariation(InPieces):
     def _places(self, n_features: int) -> np.ndarray:
         """Which places of the grid have a feature."""
         if self.mask is None:
-            return np.ones((n_features,) if self.shape is None else tuple(self.shape), dtype=bool)
+            shape = (n_features,) if self.shape is None else self.shape
+            return np.ones(GridDifference(shape).bind(n_features).grid, dtype=bool)
         try:
             mask = np.asarray(self.mask)
         except ValueError:  # lists of different lengths

@@ -67,7 +67,7 @@ def position(name: str, column: int | str, columns: list[str], role: str) -> int
 
 def listed(role: str, columns: Any) -> tuple[int | str, ...]:
     """Positions and names of columns, refused if they are no list of such."""
-    if not isinstance(columns, list | tuple | np.ndarray):
+    if not isinstance(columns, list | tuple) and not (isinstance(columns, np.ndarray) and columns.ndim == 1):
         raise InputError(f"{role} is {shown(columns)}. Give a list of columns, by position or by name.")
     return tuple(column if isinstance(column, str) else whole_number(role, column) for column in columns)
 

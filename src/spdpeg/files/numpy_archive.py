@@ -32,8 +32,8 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
 
 def sparse(archive: Archive) -> Any:
     """The matrix that scipy.sparse.save_npz wrote, not converted and not yet made sure of."""
-    name = np.atleast_1d(archive.array("format"))[0]
-    format = name.decode("ascii", "replace") if isinstance(name, bytes) else str(name)
+    names = archive.array("format").ravel()[:1].tolist()
+    format = names[0].decode("ascii", "replace") if names and isinstance(names[0], bytes) else "".join(map(str, names))
     shape = archive.array("shape")
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape.min() < 0:
         raise InputError("the shape of the sparse matrix is no pair of sizes")

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import as_ints, as_reals
+from ..parameters import shown
 from .base import Operator, factors_of
 from .difference import chain_squared_norm, difference_matrix
 
@@ -47,7 +48,8 @@ class GridDifference(Operator):
             lengths = np.empty(0)
         if lengths.ndim != 1 or lengths.size == 0 or lengths.dtype.kind not in "iu" or np.any(lengths < 1):
             raise InputError(
-                f"shape of GridDifference is {self.shape!r}. Give the length of each axis, a whole number from 1 on."
+                f"shape of GridDifference is {shown(self.shape)}. Give the length of each axis, "
+                "a whole number from 1 on."
             )
         return [int(n) for n in lengths]
 
