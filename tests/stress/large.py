@@ -1,9 +1,11 @@
 """Named problems of real size: images, trends, graphs and chains, with a valid gap and the pieces of the solution."""
 
+import os
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,9 +67,9 @@ def _fused() -> Found:
     return model.certificate_, 1e-6, model.coef_
 
 
-def _signal(lam1: float) -> Found:
-    """A signal of 990 points, X the identity."""
-    y = signal()
+def _signal(lam1: float, measured: Callable[[], np.ndarray]) -> Found:
+    """A signal, X the identity."""
+    y = measured()
     F = operators.FirstDifference()
     problem = spdpeg.Problem(
         sp.eye_array(y.size, format="csr"),
@@ -85,6 +87,15 @@ def signal() -> np.ndarray:
     """Steps and noise."""
     rng = np.random.default_rng(1)
     return np.asarray(np.repeat(rng.standard_normal(33), 30) + 0.3 * rng.standard_normal(990))
+
+
+_COPY_NUMBERS = Path(os.environ.get("SPDPEG_DATA_DIR", ""), "cgh_cghFLasso.npz")
+
+
+def copy_numbers() -> np.ndarray:
+    """Gene copy numbers of a tumour (GBM_y of the package cghFLasso), where the file is at hand."""
+    with np.load(_COPY_NUMBERS) as file:
+        return np.asarray(file["GBM_y"])
 
 
 def taut_string(y: np.ndarray, lam: float) -> np.ndarray:
@@ -116,6 +127,7 @@ def _signal_jumps(lam1: float) -> tuple[int, ...]:
     return (_jumps(np.sign(flat) * np.maximum(np.abs(flat) - lam1, 0.0)),)
 
 
+# The problem and, where known, the numbers of jumps its solution may have.
 SCENARIOS: dict[str, tuple[Callable[[], Found], Callable[[], tuple[int, ...]] | None]] = {
     **{f"image {side} x {side}": (partial(_denoised, side), None) for side in (32, 128, 256, 512)},
     **{
@@ -125,10 +137,12 @@ SCENARIOS: dict[str, tuple[Callable[[], Found], Callable[[], tuple[int, ...]] | 
     },
     **{f"graph of {nodes} nodes, no l1": (partial(_graph, nodes), None) for nodes in (500, 5_000)},
     "fused lasso 2000 x 990": (_fused, lambda: (28, 29)),
-    "signal of 990 points": (partial(_signal, 0.2), partial(_signal_jumps, 0.2)),
-    "signal of 990 points, no l1": (partial(_signal, 0.0), partial(_signal_jumps, 0.0)),
+    "signal of 990 points": (partial(_signal, 0.2, signal), partial(_signal_jumps, 0.2)),
+    "signal of 990 points, no l1": (partial(_signal, 0.0, signal), partial(_signal_jumps, 0.0)),
 }
-"""The problem and, where known, the numbers of jumps its solution may have."""
+if _COPY_NUMBERS.is_file():
+    SCENARIOS["copy numbers"] = (partial(_signal, 0.1, copy_numbers), lambda: (84,))
+    SCENARIOS["copy numbers, no l1"] = (partial(_signal, 0.0, copy_numbers), lambda: (98,))
 
 
 def run(seed: int) -> Outcome:
