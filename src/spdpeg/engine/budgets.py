@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -24,23 +24,26 @@ class Budget:
     seconds: float | None
     least_seconds: float = 0.0
     """So long passes and iterations do not count: a thousand passes over three rows are nothing."""
+    timer: Callable[[], float] = time.perf_counter
+    """What seconds are told by; `time.thread_time` where other work on the machine shall not count."""
 
 
 class Clock:
     """Seconds spent in the method itself: neither compiling nor recording."""
 
-    def __init__(self, before: float) -> None:
+    def __init__(self, before: float, timer: Callable[[], float] = time.perf_counter) -> None:
         self.total = before
+        self._timer = timer
         self.first_compile = jit.compile_seconds()
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Let the clock run."""
-        start, compiled = time.perf_counter(), jit.compile_seconds()
+        start, compiled = self._timer(), jit.compile_seconds()
         try:
             yield
         finally:
-            self.total += time.perf_counter() - start - (jit.compile_seconds() - compiled)
+            self.total += max(0.0, self._timer() - start - (jit.compile_seconds() - compiled))
 
     @property
     def compile_seconds(self) -> float:

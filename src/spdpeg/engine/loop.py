@@ -70,7 +70,7 @@ def run(
 
     The loop alone decides when to stop: methods take steps, the recorder looks at what they reached.
     """
-    clock = Clock(state.seconds)
+    clock = Clock(state.seconds, budget.timer)
     terms = problem.terms()
     # A resumed run begins in the stage that its state names, with the feed where it left off.
     course = Course(problem, plan, state, budget.passes)

@@ -23,17 +23,24 @@ class Order:
 
     def watch(self, labels: np.ndarray) -> None:
         """Take note of the labels that came, -1 or +1, and warn once if they come in long runs."""
-        stops = np.append(np.flatnonzero(np.diff(labels)) + 1, labels.size)
-        for start, stop in zip(np.append(0, stops[:-1]), stops, strict=True):
-            self._run(float(labels[start]), int(stop - start))
-
-    def _run(self, label: float, length: int) -> None:
+        if not labels.size:
+            return
         counts = self._counts
-        same = counts.get("order_class") == label
-        counts["order_run"] = length + (counts.get("order_run", 0.0) if same else 0.0)
-        counts["order_class"] = label
-        name = "order_positive" if label > 0.0 else "order_negative"
-        counts[name] = counts.get(name, 0.0) + length
+        stops = np.append(np.flatnonzero(np.diff(labels)) + 1, labels.size)
+        classes, lengths = labels[stops - 1], np.diff(stops, prepend=0).astype(float)
+        before = np.array([counts.get("order_positive", 0.0), counts.get("order_negative", 0.0)])
+        seen = before + np.stack([np.cumsum(lengths * (classes > 0.0)), np.cumsum(lengths * (classes <= 0.0))], axis=1)
+        if counts.get("order_class") == classes[0]:
+            lengths[0] += counts["order_run"]
+        # Only runs that may be worth a warning are looked at one by one, and the last, which may go on.
+        for number in np.append(np.flatnonzero(lengths[:-1] > self._buffer), lengths.size - 1):
+            counts["order_class"], counts["order_run"] = float(classes[number]), float(lengths[number])
+            counts["order_positive"], counts["order_negative"] = map(float, seen[number])
+            self._judge()
+
+    def _judge(self) -> None:
+        """Warn once, if the run that just came is longer than the buffer and than chance would have it."""
+        counts = self._counts
         if counts["order_run"] > self._buffer and not counts.get("order_warned") and self._is_odd():
             counts["order_warned"] = 1.0
             warnings.warn(
@@ -46,7 +53,7 @@ class Order:
     def _is_odd(self) -> bool:
         """Whether rows in random order, with the classes as frequent as outside this run, would hardly show it."""
         counts = self._counts
-        positive, negative = counts.get("order_positive", 0.0), counts.get("order_negative", 0.0)
+        positive, negative = counts["order_positive"], counts["order_negative"]
         run = counts["order_run"]
         others = positive + negative - run
         if others == 0.0:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..data import Block
 from ..data.blocks import from_arrays, join, pick, to_arrays
+from ..kernels.mixing import exchange
 from ..solvers.sampling import generator
 from ..state import State
 
@@ -45,7 +46,7 @@ class Shuffler:
         """The first rows of `kept` are out of the buffer and wait for a whole step."""
         self._received = 0
         self._number = -1
-        self._drawn: list[list[int]] = []
+        self._drawn = np.empty((0, 2), dtype=np.int64)
 
     @classmethod
     def resumed(cls, size: int, state: State, width: int, bias: float) -> Self:
@@ -91,31 +92,36 @@ class Shuffler:
     def _passage(self, pool: Block, came: int, enough: float) -> Passage:
         """As rows come in, until there are enough to use."""
         kept = pool.labels.size - came
-        order, buffered = list(range(self._out)), list(range(self._out, kept))
-        number = 0
-        while number < came and len(order) < enough:
-            place = kept + number
-            if self.size == 0:
-                order.append(place)
-            elif len(buffered) < self.size:
-                buffered.append(place)
-            else:
-                slots = self._slots(self._received + number)
-                order.append(buffered[slots[0]])
-                buffered[slots[0]] = place
-                for slot in slots[1:]:
-                    order.append(buffered[slot])
-            number += 1
-        return Passage(pool, number, np.array(order, dtype=np.int64), np.array(buffered, dtype=np.int64))
+        waiting = np.arange(self._out)
+        if self.size == 0:
+            let_in = int(min(came, max(0.0, enough - self._out)))
+            return Passage(pool, let_in, np.concatenate([waiting, kept + np.arange(let_in)]), np.arange(kept, kept))
+        filled = min(came, max(0, self.size - (kept - self._out))) if self._out < enough else 0
+        buffered = np.arange(self._out, kept + filled)
+        slots = self._slots(self._received + filled, self._received + came if buffered.size == self.size else 0)
+        uses = np.where(slots[:, 1] < 0, 1, 2)
+        order = np.concatenate([waiting, np.empty(int(uses.sum()), dtype=np.int64)])
+        most = int(min(enough, order.size))
+        number, out = exchange(slots, uses, kept + filled, most, buffered, order, waiting.size)
+        return Passage(pool, filled + number, order[:out], buffered)
 
-    def _slots(self, number: int) -> list[int]:
-        """The place in the buffer that the row of this number takes, and those of rows to use once more."""
-        stretch, offset = divmod(number, _STRETCH)
-        if stretch != self._number:
-            self._number = stretch
-            rng = generator(self.seed, *_PLACE, stretch)
-            self._drawn = rng.integers(self.size, size=(_STRETCH, 1 + self._repeats(stretch * _STRETCH))).tolist()
-        return self._drawn[offset]
+    def _slots(self, start: int, stop: int) -> np.ndarray:
+        """For rows of these numbers: the place in the buffer that each takes, and that of one to use once more or -1."""
+        found = [np.empty((0, 2), dtype=np.int64)]
+        while start < stop:
+            stretch, offset = divmod(start, _STRETCH)
+            if stretch != self._number:
+                self._number, self._drawn = stretch, self._draw(stretch)
+            found.append(self._drawn[offset : offset + stop - start])
+            start += len(found[-1])
+        return np.concatenate(found)
+
+    def _draw(self, stretch: int) -> np.ndarray:
+        repeats = self._repeats(stretch * _STRETCH)
+        slots = np.full((_STRETCH, 2), -1)
+        rng = generator(self.seed, *_PLACE, stretch)
+        slots[:, : 1 + repeats] = rng.integers(self.size, size=(_STRETCH, 1 + repeats))
+        return slots
 
     def _repeats(self, number: int) -> int:
         return 1 if number < _REPEATED else 0

@@ -33,7 +33,7 @@ class Job(NamedTuple):
     seed: int = 0
 
 
-_CONTENT = 3
+_CONTENT = 4
 """What pieces hold; raised when that changes, so that those of another version are made anew."""
 
 
