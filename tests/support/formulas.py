@@ -150,7 +150,7 @@ VALUES: dict[str, Value] = {
 }
 
 
-def prox(penalty: Any, v: Vector, c: float) -> Vector:
+def prox(penalty: Any, v: Vector, c: Any) -> Vector:
     """argmin over w of c r(w) + |w - v|^2 / 2."""
     if type(penalty).__name__ == "SeparableSum":
         blocks = np.split(v, np.cumsum(penalty.sizes)[:-1])

@@ -106,7 +106,7 @@ class Shuffler:
         return Passage(pool, filled + number, order[:out], buffered)
 
     def _slots(self, start: int, stop: int) -> np.ndarray:
-        """For rows of these numbers: the place in the buffer that each takes, and that of one to use once more or -1."""
+        """For rows of these numbers: the place in the buffer that each takes, and that of one to use again or -1."""
         found = [np.empty((0, 2), dtype=np.int64)]
         while start < stop:
             stretch, offset = divmod(start, _STRETCH)

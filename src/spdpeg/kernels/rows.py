@@ -114,6 +114,36 @@ def row_square(rows: Rows, i: int) -> float:
 
 
 @inner
+def scaled_square(rows: Rows, i: int, scale: np.ndarray) -> float:
+    """sum_j scale_j a_ij^2."""
+    total = 0.0
+    if rows.indptr.size == 0:
+        for j in range(rows.width):
+            total += scale[j] * np.float64(rows.values[i * rows.width + j]) ** 2
+    else:
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            total += scale[rows.indices[k]] * np.float64(rows.values[k]) ** 2
+    if rows.bias != 0.0:
+        total += scale[rows.width] * rows.bias**2
+    return total
+
+
+@inner
+def count_entries(rows: Rows, i: int, factor: float, squares: np.ndarray, counts: np.ndarray) -> None:
+    """squares_j += factor a_ij^2 and counts_j += 1 where a_ij is not 0, without the intercept's column."""
+    if rows.indptr.size == 0:
+        for j in range(rows.width):
+            value = np.float64(rows.values[i * rows.width + j])
+            squares[j] += factor * value * value
+            counts[j] += 1.0 if value != 0.0 else 0.0
+    else:
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            value, column = np.float64(rows.values[k]), rows.indices[k]
+            squares[column] += factor * value * value
+            counts[column] += 1.0 if value != 0.0 else 0.0
+
+
+@inner
 def expect_row(rows: Rows, i: int) -> None:
     """Row i will be read soon: fetch it while other work goes on. Random rows cost more to wait for than to use."""
     if rows.indptr.size == 0:
@@ -379,16 +409,7 @@ def column_squares(rows: Rows, weights: np.ndarray, out: np.ndarray) -> None:
 def scaled_squares(rows: Rows, weights: np.ndarray, scale: np.ndarray, out: np.ndarray) -> None:
     """out_i = weight * sum_j scale_j a_ij^2."""
     for i in range(out.size):
-        total = 0.0
-        if rows.indptr.size == 0:
-            for j in range(rows.width):
-                total += scale[j] * rows.values[i * rows.width + j] ** 2
-        else:
-            for k in range(rows.indptr[i], rows.indptr[i + 1]):
-                total += scale[rows.indices[k]] * rows.values[k] ** 2
-        if rows.bias != 0.0:
-            total += scale[rows.width] * rows.bias**2
-        out[i] = weight_of(weights, i) * total
+        out[i] = weight_of(weights, i) * scaled_square(rows, i, scale)
 
 
 @kernel

@@ -11,20 +11,20 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
-from ..kernels.rows import Rows, add_row, row_dot, row_square, weight_of
+from ..kernels.rows import Rows, add_row, count_entries, row_dot, scaled_square, weight_of
 from ..kernels.terms import Terms
 from .primal_dual import blend, expect
 
 RADIUS, WEIGHT, COUNT, SEEN, LOG_SQUARE, LOG_WEIGHT, SLOPE, LOSS, LOSS_AT_ZERO, JUDGED, BRAKE, BIAS, STEP = range(13)
-SURPRISED = 13
+SURPRISED, MEASURED = 13, 14
 """Places in the vector of what the method learns about its course:
 
 largest distance from the start; sum of squared distance times squared gradient; steps since the start; rows measured;
 means of log |a_i|^2 and of log w_i; mean slope of the loss at 0; recent losses at x and at 0, and how many of them
 since the start; factor that shrinks with each new start; entry of the intercept's column; last step; share of recent
-rows that were far larger than expected, less that of those far smaller.
+rows that were far larger than expected, less that of those far smaller; rows that the columns were measured on.
 """
-LEARNED = 14
+LEARNED = 15
 
 _FORGETTING = 3.0
 """Means of row sizes weigh row i like i^3: first chunks of another size are soon forgotten."""
@@ -64,7 +64,7 @@ class Course(NamedTuple):
     scale: float
     rho: float
     square: float
-    """|F|^2."""
+    """|F|^2, or 0 where there is no F."""
     slope: float
     shift: float
     """The step is at most 1 / (slope (k + shift))."""
@@ -84,13 +84,25 @@ def toward(mean: float, value: float, count: float, first: bool) -> float:
     return mean + (1.0 + _FORGETTING) / (count + _FORGETTING) * change
 
 
+class Columns(NamedTuple):
+    """The metric that steps are taken in, one entry a coordinate, and what it is made of: sums of squares of the
+    columns, and how many entries are not 0. The metric of the intercept is 1.
+    """
+
+    metric: np.ndarray
+    squares: np.ndarray
+    counts: np.ndarray
+
+
 @inner
-def measure(block: Block, rows: Rows, order: np.ndarray, derivative: Term, learned: np.ndarray) -> None:
-    """Learn the size of rows and slopes."""
+def measure(
+    block: Block, rows: Rows, order: np.ndarray, derivative: Term, columns: Columns, learned: np.ndarray
+) -> None:
+    """Learn the size of rows, columns and slopes."""
     for k in range(order.size):
         i = order[k]
         weight = weight_of(block.weights, i)
-        square = row_square(rows, i) - rows.bias * rows.bias
+        square = scaled_square(rows, i, columns.metric) - rows.bias * rows.bias
         if weight > 0.0 and square > 0.0:
             learned[SEEN] += 1.0
             first = learned[SEEN] == 1.0
@@ -105,13 +117,15 @@ def measure(block: Block, rows: Rows, order: np.ndarray, derivative: Term, learn
             learned[LOG_WEIGHT] = toward(learned[LOG_WEIGHT], math.log(weight), learned[SEEN], first)
             size = math.sqrt(weight) * abs(call_scalar(derivative, 0.0, block.labels[i]))
             learned[SLOPE] += (1.0 + _FORGETTING) / (learned[SEEN] + _FORGETTING) * (size - learned[SLOPE])
+            shrunk = shrinkage(weight * square, learned) ** 2
+            count_entries(rows, i, shrunk, columns.squares, columns.counts)
+            learned[MEASURED] += 1.0
 
 
 @inner
-def shrinkage(block: Block, rows: Rows, i: int, learned: np.ndarray) -> float:
-    """Factor by which the gradient of row i is shrunk: 1 unless the row is far larger than most."""
+def shrinkage(square: float, learned: np.ndarray) -> float:
+    """Factor by which the gradient of a row of this weighted square is shrunk: 1 unless it is far larger than most."""
     typical = _OUTLYING * math.exp(learned[LOG_SQUARE] + learned[LOG_WEIGHT])
-    square = weight_of(block.weights, i) * (row_square(rows, i) - rows.bias * rows.bias)
     return math.sqrt(typical / square) if square > typical else 1.0
 
 
@@ -122,6 +136,7 @@ def descent(
     order: np.ndarray,
     value: Term,
     derivative: Term,
+    metric: np.ndarray,
     learned: np.ndarray,
     at: np.ndarray,
     gradient: np.ndarray,
@@ -133,8 +148,9 @@ def descent(
         i = order[k]
         weight, label = weight_of(block.weights, i), block.labels[i]
         margin = row_dot(rows, i, at)
-        factor = shrinkage(block, rows, i, learned)
-        squares += weight * factor * row_square(rows, i)
+        square = scaled_square(rows, i, metric)
+        factor = shrinkage(weight * (square - rows.bias * rows.bias), learned)
+        squares += weight * factor * square
         add_row(rows, i, factor * weight * call_scalar(derivative, margin, label) / order.size, gradient)
         if factor < 1.0:
             continue
@@ -191,6 +207,11 @@ class Work(NamedTuple):
     """Vectors of a step: what is learned, iterates, the start, averages, the half-way point, and room to work in."""
 
     learned: np.ndarray
+    metric: np.ndarray
+    column_squares: np.ndarray
+    column_counts: np.ndarray
+    dual_factors: np.ndarray
+    """rho_e is in proportion to it; 1 / |F|^2 where the metric is 1."""
     x: np.ndarray
     y: np.ndarray
     start: np.ndarray
@@ -221,6 +242,8 @@ def adaptive_extragradient(
 ) -> None:
     """Iterations first, ..., first + steps - 1 of SPDPEG with steps of their own length.
 
+    with a step c metric_j for coordinate j, and rho in proportion to 1 / c and to the factors of the rows of F,
+
     y_bar = prox_{rho r2*}(y + rho F x)
     x_bar = prox_{c r1}(x - c (g + F^T y))
     x    <- prox_{c r1}(x - c (g + F^T y_bar)),  or with g at x_bar from rows of its own if there are two samples
@@ -229,6 +252,10 @@ def adaptive_extragradient(
     """
     (
         learned,
+        metric,
+        column_squares,
+        column_counts,
+        dual_factors,
         x,
         y,
         start,
@@ -244,17 +271,18 @@ def adaptive_extragradient(
         Fx,
         Fx_bar,
     ) = work
+    columns = Columns(metric, column_squares, column_counts)
     per_step = 2 * batch if course.two_samples else batch
     for k in range(steps):
         rows_here = order[k * per_step : k * per_step + batch]
         expect(block, order, (k + 1) * per_step, (k + 2) * per_step)
         given = block.rows
         rows = Rows(given.values, given.indices, given.indptr, given.width, learned[BIAS])
-        measure(block, rows, rows_here, terms.derivative, learned)
+        measure(block, rows, rows_here, terms.derivative, columns, learned)
         if given.bias != 0.0:
             follow_size(learned, x, start, x_average, gradient_average)
             rows = Rows(given.values, given.indices, given.indptr, given.width, learned[BIAS])
-        squares = descent(block, rows, rows_here, value, terms.derivative, learned, x, gradient)
+        squares = descent(block, rows, rows_here, value, terms.derivative, metric, learned, x, gradient)
         if learned[JUDGED] >= _RECENT and learned[LOSS] > _TOO_LARGE * learned[LOSS_AT_ZERO]:
             learned[LOSS] = learned[LOSS_AT_ZERO] = learned[JUDGED] = 0.0
             learned[BRAKE] *= 0.5
@@ -281,43 +309,41 @@ def adaptive_extragradient(
 
         distance, length = 0.0, 0.0
         for j in range(x.size):
-            distance += (x[j] - start[j]) ** 2
-        for j in range(x.size):
-            length += gradient[j] ** 2
+            distance += (x[j] - start[j]) ** 2 / metric[j]
+            length += metric[j] * gradient[j] ** 2
         learned[BRAKE] = min(1.0, _EASING * learned[BRAKE])
         c = step_length(course, learned, squares, float(first + k), distance, length)
         learned[STEP] = c
-        rho = course.rho
-        if rho == 0.0:
-            rho = _COUPLING / (c * course.square) if course.square > 0.0 else 1.0
+        # Dual steps that differ belong to a prox that is the same for all.
+        rho = _COUPLING / c if course.rho == 0.0 else course.rho * course.square
+        even = rho * dual_factors[0] if y.size else 1.0
 
         call_linear(terms.forward, x, Fx)
         for i in range(y.size):
-            Fx_bar[i] = y[i] + rho * Fx[i]
-        call_prox(terms.dual_prox2, Fx_bar, rho, y_bar)
+            Fx_bar[i] = y[i] + rho * dual_factors[i] * Fx[i]
+        call_prox(terms.dual_prox2, Fx_bar, even, y_bar)
 
         call_linear(terms.adjoint, y, back)
         for j in range(x.size):
-            ahead[j] = x[j] - c * (gradient[j] + back[j])
+            ahead[j] = x[j] - c * metric[j] * (gradient[j] + back[j])
         call_prox(terms.prox1, ahead, c, x_bar)
 
         if course.two_samples:
             second = order[k * per_step + batch : (k + 1) * per_step]
-            descent(block, rows, second, value, terms.derivative, learned, x_bar, gradient)
+            descent(block, rows, second, value, terms.derivative, metric, learned, x_bar, gradient)
         call_linear(terms.adjoint, y_bar, back)
         for j in range(x.size):
-            ahead[j] = x[j] - c * (gradient[j] + back[j])
+            ahead[j] = x[j] - c * metric[j] * (gradient[j] + back[j])
         call_prox(terms.prox1, ahead, c, x)
 
         learned[COUNT] += 1.0
         theta = (1.0 + course.forgetting) / (learned[COUNT] + course.forgetting)
-        inverse_rho = 1.0 / rho
         for i in range(y.size):
-            here = Fx[i] + (y[i] - y_bar[i]) * inverse_rho
+            here = Fx[i] + (y[i] - y_bar[i]) / (rho * dual_factors[i])
             z_average[i] = here if theta == 1.0 else z_average[i] + theta * (here - z_average[i])
         call_linear(terms.forward, x_bar, Fx_bar)
         for i in range(y.size):
-            y[i] = y_bar[i] + rho * (Fx_bar[i] - Fx[i])
+            y[i] = y_bar[i] + rho * dual_factors[i] * (Fx_bar[i] - Fx[i])
         blend(theta, y_bar, y_average)
         blend(theta, x_bar, x_average)
         blend(theta, gradient, gradient_average)

@@ -21,6 +21,7 @@ from ..schemes.records import gather
 from ..state import State
 from . import averaging
 from .base import LARGEST, About, Solution, require_positive, require_smooth
+from .column_metric import column_metric, dual_factors
 from .extragradient import Extragradient
 from .sampling import CHOICES, Sampler
 from .sampling import make as make_sampler
@@ -38,6 +39,9 @@ _FROM_ZERO, _FROM_A_FIT = 2.0, 0.02
 
 _ENOUGH_ROWS = 32
 """Rows that can tell which of two points is better."""
+
+_FIRST_METRIC = 256
+"""Rows after which steps of coordinates may differ; how they do is found again whenever there are twice as many."""
 
 _LARGEST_BATCH = 8
 _WORK_PER_ROW = 128.0
@@ -189,6 +193,10 @@ class SPDPEG(Extragradient):
             learned[adaptive.BRAKE], learned[adaptive.BIAS] = 1.0, problem.bias
             vectors |= {"start": x0.copy(), "learned": learned}
             vectors |= {name: np.zeros_like(x0) for name in ("gradient", "gradient_average")}
+            vectors |= {name: np.zeros(problem.n_features) for name in ("column_squares", "column_counts")}
+            vectors["metric"] = np.ones_like(x0)
+            square = problem.F.squared_norm
+            vectors["dual_factors"] = np.full(problem.F.n_outputs, 1.0 / square if square > 0.0 else 1.0)
         return vectors
 
     def advance(
@@ -197,17 +205,59 @@ class SPDPEG(Extragradient):
         if not self._adapts(problem):
             super().advance(problem, terms, state, block, order, steps)
             return
-        adaptive.adaptive_extragradient(
-            block,
-            order,
-            order.size // (self.batches_per_step * steps),
-            state.steps,
-            steps,
-            self._course(problem, state.vectors["start"]),
-            terms,
-            problem.loss.value_term,
-            gather(adaptive.Work, state.vectors),
+        per_step, done = order.size // steps, 0
+        while done < steps:
+            first = state.steps + done
+            due = self._metric_due(state, first)
+            if due == first:
+                self._measure_columns(problem, state)
+                due = self._metric_due(state, first + 1)
+            many = min(steps - done, due - first)
+            adaptive.adaptive_extragradient(
+                block,
+                order[done * per_step : (done + many) * per_step],
+                per_step // self.batches_per_step,
+                first,
+                many,
+                self._course(problem, state.vectors["start"]),
+                self._in_metric(problem, terms, state),
+                problem.loss.value_term,
+                gather(adaptive.Work, state.vectors),
+            )
+            done += many
+
+    def _metric_due(self, state: State, step: int) -> int:
+        """The first step from this one on before which the metric is found again; told from the number of rows."""
+        per_step = state.batch_size * self.batches_per_step
+        rows = _FIRST_METRIC
+        while -(-rows // per_step) < step:
+            rows *= 2
+        return -(-rows // per_step)
+
+    def _measure_columns(self, problem: Problem, state: State) -> None:
+        """Let steps follow the columns, if the prox of r1 allows it and rho is free."""
+        v = state.vectors
+        metric = np.ones_like(v["x"])
+        metric[: problem.n_features] = column_metric(
+            v["column_squares"], v["column_counts"], v["learned"][adaptive.MEASURED]
         )
+        if self.rho is not None or problem.regularizer.scaled(metric) is None:
+            return
+        moved = (v["x"] - v["start"]) ** 2
+        before, after = np.sum(moved / v["metric"]), np.sum(moved / metric)
+        if before > 0.0:
+            v["learned"][adaptive.RADIUS] *= math.sqrt(after / before)
+            v["learned"][adaptive.WEIGHT] *= after / before
+        v["metric"], v["dual_factors"] = metric, dual_factors(problem, metric)
+
+    def _in_metric(self, problem: Problem, terms: Terms, state: State) -> Terms:
+        """The terms, r1 with a step for each coordinate."""
+        metric = state.vectors["metric"]
+        if np.ptp(metric) == 0.0:
+            return terms
+        scaled = problem.regularizer.scaled(metric)
+        assert scaled is not None
+        return terms._replace(prox1=scaled.prox_term(problem.n_coordinates))
 
     def _course(self, problem: Problem, start: np.ndarray) -> adaptive.Course:
         slope, shift = self._steepest(problem)
