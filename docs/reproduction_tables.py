@@ -75,13 +75,17 @@ def _run(settings: dict[str, Any], table: values.Table) -> str:
         name for cell in tuned.values() for name, rounds in cell.items() if not all(c["interior"] for c in rounds)
     }
     sets = ", ".join(dict.fromkeys(data for _, data in table.cells))
+    told = f"All {len(choices)} choices of parameters are interior."
+    if interior < len(choices):
+        told = (
+            f"{interior} of {len(choices)} choices of parameters are interior; the walks of "
+            f"{', '.join(sorted(at_end))} for the others ended after eight moves."
+        )
     return (
         f"Sets: {sets}. {study['rounds']} folds with {study['seeds']} seeds, {study['passes']:g} passes, at most "
         f"{study['most seconds of a curve']:g} seconds a curve; spdpeg {settings['versions']['spdpeg']}, "
         f"{machine['processor']}, finished {settings['finished'][:10]} at a load of {load:.1f} "
-        f"on {machine['cores']} cores: where the load exceeds the cores, trust passes and not seconds. "
-        f"{interior} of {len(choices)} choices of parameters are interior; the walks of {', '.join(sorted(at_end))} "
-        "for the others ended after eight moves."
+        f"on {machine['cores']} cores: where the load exceeds the cores, trust passes and not seconds. {told}"
     )
 
 
