@@ -40,6 +40,36 @@ def test_parameters_of_classifiers(value):
     refused(lambda: graphs.knn(X, k=value))
 
 
+INPUT = [None, "a", 3.0, [], [[1, 2], [3]], X[:, 0], np.full((30, 4), np.nan), X * 1j, X[:, :, None], object(), len]
+
+
+@pytest.mark.parametrize("value", INPUT, ids=lambda value: type(value).__name__)
+def test_what_scikit_learn_refuses_is_an_error_of_the_package(value):
+    """On one line, without the data themselves."""
+    fitted = estimators.FusedLogisticRegression()
+    for call in (fitted.fit, fitted.partial_fit):
+        assert len(refused(lambda call=call: call(value, Y))) < 300
+        assert len(refused(lambda call=call: call(X, value))) < 300
+    if value is not None and not isinstance(value, float):  # no weights, or one for all
+        refused(lambda: fitted.fit(X, Y, sample_weight=value))
+    fitted.fit(X, Y)
+    assert len(refused(lambda: fitted.predict(value))) < 300
+    if not isinstance(value, np.ndarray):  # at NaN scikit-learn warns before it refuses
+        refused(lambda: fitted.score(X, value))
+
+
+@pytest.mark.parametrize("value", [np.ones((2, 2)), np.array([1, "a"], dtype=object), 0, 1.5, True, "two"])
+def test_numbers_of_threads(value):
+    assert "n_jobs" in refused(lambda: estimators.FusedLasso(n_jobs=value).fit(X, Y))
+
+
+@pytest.mark.parametrize("place", [None, np.nan, 2, -3, 10**30, True, [0], np.ones((2, 0))], ids=str)
+def test_places_on_a_path(place):
+    found = paths.path(estimators.FusedLasso(max_passes=2), X, Y, n_lam1=2, n_lam2=2)
+    refused(lambda: found.at(place, 0))
+    refused(lambda: found.at(0, place))
+
+
 @pytest.mark.parametrize("weights", [{0: "a"}, {-1.0: -1.0}, {-1.0: np.nan}, {"x": 1.0}])
 def test_weights_of_classes(weights):
     assert "class_weight" in refused(lambda: estimators.FusedLogisticRegression(class_weight=weights).fit(X, Y))

@@ -83,6 +83,16 @@ def test_signals(text, column, values, name, tmp_path):
     assert found[1] == name
 
 
+@pytest.mark.parametrize("place", [[], 1.5, np.ones((2, 2)), object(), True], ids=str)
+def test_columns_that_are_none(place, tmp_path):
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n3,4\n")
+    for options in ({"target": place}, {"drop": [place]}, {"categorical": {"a": 1, "b": place}}):
+        with pytest.raises(InputError, match=next(iter(options))):
+            files.read(tmp_path / "table.csv", **options)
+    with pytest.raises(InputError, match="column is"):
+        files.read_signal(tmp_path / "table.csv", place)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

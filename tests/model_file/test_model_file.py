@@ -428,6 +428,15 @@ def test_a_full_disk_leaves_the_old_model_and_nothing_else(tmp_path, monkeypatch
     assert (tmp_path / "m").read_bytes() == before
 
 
+def test_a_path_that_is_none_is_not_even_printed():
+    """The text of a sparse matrix whose arrays do not fit together would be made of foreign memory."""
+    damaged = sp.csr_array(np.eye(3))
+    damaged.indptr = np.array([0, 1, 10**6, 3])
+    for read in (load_model, read_header, model_file.is_model):
+        with pytest.raises(InputError, match=r"The path is .*\. Give the name of a file\."):
+            read(damaged)
+
+
 def test_skops_takes_pipelines(tmp_path):
     skops = pytest.importorskip("skops.io")
     X, y, _ = datasets.piecewise_constant(100, 6, n_pieces=2)

@@ -9,6 +9,13 @@ import pytest
 from spdpeg import penalties as pen
 from spdpeg.errors import InputError, UnsupportedError
 
+
+@pytest.mark.parametrize("term", [None, "l1", pen.L1, np.eye(2)], ids=str)
+def test_what_is_no_penalty(term: Any) -> None:
+    with pytest.raises(InputError, match=r"The penalty is .*\. Give one of spdpeg\.penalties\."):
+        pen.constrain(term, pen.NonNegative())
+
+
 WEIGHTS = np.array([0.5, 1.0, 0.2, 2.0])
 
 PENALTIES: dict[str, tuple[pen.Penalty, Any]] = {

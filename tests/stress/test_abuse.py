@@ -1,9 +1,13 @@
-"""Bad input by the thousand, with `pytest -m stress`."""
+"""Bad input: some in the ordinary tests, by the thousand with `pytest -m stress`."""
 
 import pytest
 
 from stress import abuse, pool
 from stress.outcome import DEFECTS, listed
+
+
+def test_some() -> None:
+    assert listed(pool.run(abuse.run, range(120)), DEFECTS) == []
 
 
 @pytest.mark.stress
