@@ -17,7 +17,7 @@ from ..state import State
 from ..sums import Evaluation, Token
 from .newton import Iterate, Newton, first_point
 from .penalty_form import PenaltyForm, SplitForm, model_form
-from .sampled_start import first_look
+from .sampled_start import sampled_start
 
 MOST_COORDINATES = 3000
 """Of x, auxiliary variables included: matrices of that order are factorised some ten times a step."""
@@ -107,7 +107,7 @@ class ProxNewton(Periodic, Watcher):
         x, sampled = state.vectors["x"].copy(), 0
         given = bool(np.any(x))
         if not given:
-            x, sampled = first_look(problem, self._steps(problem), x)
+            x, sampled = sampled_start(problem, self._steps(problem), x)
         self._take(problem, state, self._steps(problem).start(x))
         if given:
             state.numbers["drop"] = 0.0  # a start of one's own may be the solution

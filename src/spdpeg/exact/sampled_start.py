@@ -10,20 +10,20 @@ from ..sums import LocalSums
 from .newton import Newton
 
 _SHARE = 0.02
-"""Of the rows, that are looked at; more of them"""
+"""Fraction of the rows in the sample, unless there are many coordinates."""
 _ROWS_PER_COORDINATE = 20
-"""where there are many coordinates, and no more"""
+"""Rows in the sample for each coordinate, at least."""
 _MOST_ENTRIES = 1 << 24
-"""than fit into memory easily;"""
+"""Numbers that the sample may hold."""
 _LARGEST_SHARE = 0.25
-"""nor so many that it does not pay."""
+"""Fraction of the rows beyond which a sample does not pay."""
 
 _MOST_STEPS = 15
 _ENOUGH = 1e-4
 """Relative decrease of the model at which the sample has told what it knows."""
 
 
-def first_look(problem: Problem, newton: Newton, x: np.ndarray) -> tuple[np.ndarray, int]:
+def sampled_start(problem: Problem, newton: Newton, x: np.ndarray) -> tuple[np.ndarray, int]:
     """A point near the minimum of the objective on a sample of the rows, and the number of rows that were read."""
     sums, d = problem.sums, x.size
     wanted = int(max(_SHARE * sums.n_rows, min(_ROWS_PER_COORDINATE * d, _LARGEST_SHARE * sums.n_rows)))

@@ -21,18 +21,18 @@ from .models import Form, Split, TallModel, splitting
 
 _MOST_STEPS = 12
 _ACCURACY = 3e-4
-"""Of the first model; a tenth of that for each that follows."""
+"""Relative accuracy of the first model; each that follows is solved to a tenth of it."""
 _LAST_ACCURACY = 1e-11
 _SLACK = 1e-3
-"""Part of the objective by which a step may raise it: a start may lie low and yet be less certain."""
+"""Fraction of the objective by which a step may raise it: a start may lie low and yet be less certain."""
 _READS = 2.0
-"""What the curvature may cost, in reads of the data, unless that left less than"""
+"""What the curvature may cost, in reads of the data."""
 _ROWS_PER_FEATURE = 20
-"""rows for it, per coordinate."""
+"""Rows per coordinate that the curvature is averaged over, whatever they cost."""
 _POOR = 0.1
-"""Part of a gap that a step may leave before the curvature is taken anew, or"""
+"""Fraction of a gap that a step may leave before the curvature is computed anew."""
 _MISSES = 5
-"""steps since then that did not end a run."""
+"""Steps that did not end a run, after which the curvature is computed anew."""
 
 
 class Place(NamedTuple):
@@ -65,55 +65,55 @@ class Continuation:
         n, begun = problem.block.labels.size, time.perf_counter()
         form = splitting(problem)
         self._model.penalise(problem, form)
-        x, seen, reads = start.x, problem.sums.evaluate(start.x, start.margins), n
+        x, evaluation, reads = start.x, problem.sums.evaluate(start.x, start.margins), n
         y = -start.dual if start.dual.size == problem.F.n_outputs else np.zeros(problem.F.n_outputs)
-        split = form.split(problem, x, y, seen.gradient)
-        value = seen.loss + problem.penalty_value(x)
+        split = form.split(problem, x, y, evaluation.gradient)
+        value = evaluation.loss + problem.penalty_value(x)
         records = [(reads / n, 0, time.perf_counter() - begun, value, 0.0)]
         gap, accuracy = math.inf, _ACCURACY
         for step in range(1, _MOST_STEPS + 1):
-            reads += n + self._refresh(seen)
+            reads += n + self._refresh(evaluation)
             if reads > max_passes * n:
                 return None
             with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
-                point = self._model.minimize(x, seen.gradient, split, accuracy)
+                point = self._model.minimize(x, evaluation.gradient, split, accuracy)
             x_new = form.exact(problem, point, split)
             there = problem.sums.evaluate(x_new)
             value_new = there.loss + problem.penalty_value(x_new)
             if not value_new <= value + _SLACK * abs(value):
                 self._misses = _MISSES
                 return None
-            self._model.correct(x_new - x, there.gradient - seen.gradient)
-            x, seen, value = x_new, there, value_new
+            self._model.correct(x_new - x, there.gradient - evaluation.gradient)
+            x, evaluation, value = x_new, there, value_new
             records.append((reads / n, step, time.perf_counter() - begun, value, 0.0))
-            before, gap = gap, least_gap(problem, x, seen, value, tol)
+            before, gap = gap, least_gap(problem, x, evaluation, value, tol)
             if not gap > tol * abs(value):
-                certificate = self._certify(problem, form, x, split, seen, tol)
+                certificate = self._certify(problem, form, x, split, evaluation, tol)
                 if certificate.met is not None:
                     dual = -form.multiplier(problem, split)
-                    return _account(x, dual, certificate, records), Place(x, seen.margins, dual)
+                    return _account(x, dual, certificate, records), Place(x, evaluation.margins, dual)
                 gap = certificate.gap if math.isfinite(certificate.gap) else certificate.residual
             self._misses += _MISSES if gap > _POOR * before else 1
             accuracy = max(_LAST_ACCURACY, 0.1 * accuracy)
         return None
 
     def _certify(
-        self, problem: Problem, form: Form, x: np.ndarray, split: Split, seen: Evaluation, tol: float
+        self, problem: Problem, form: Form, x: np.ndarray, split: Split, evaluation: Evaluation, tol: float
     ) -> Certificate:
         """Where one norm holds all penalties the bound does not ask for the multipliers, which take time to find."""
         if problem.merged is not None:
-            quick = certify(problem, x, np.zeros(problem.F.n_outputs), seen=seen, tol=tol)
+            quick = certify(problem, x, np.zeros(problem.F.n_outputs), seen=evaluation, tol=tol)
             if math.isfinite(quick.rel_gap):
                 return quick.judged(tol, self._loss_size)
         dual = -form.multiplier(problem, split)
-        return certify(problem, x, dual, seen=seen, tol=tol).judged(tol, self._loss_size)
+        return certify(problem, x, dual, seen=evaluation, tol=tol).judged(tol, self._loss_size)
 
-    def _refresh(self, seen: Evaluation) -> int:
+    def _refresh(self, evaluation: Evaluation) -> int:
         """Take the curvature anew if it is time; the number of rows read."""
         if self._misses < _MISSES:
             return 0
         self._misses = 0
-        return self._model.move(seen.margins, 0.0, self._stride, 0, self._model.stiffness)
+        return self._model.move(evaluation.margins, 0.0, self._stride, 0, self._model.relative_rho)
 
 
 def _account(

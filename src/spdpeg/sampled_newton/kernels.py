@@ -88,21 +88,21 @@ def model_steps(
         for e in range(y.size):
             ahead[e] = y[e] + rho * (RELAXATION * image[e] + (1.0 - RELAXATION) * z[e])
         call_prox(stack.dual_prox2, ahead, rho, y_next)
-        apart = 0.0
-        moved = 0.0
+        primal = 0.0
+        dual = 0.0
         size = 0.0
         for e in range(y.size):
             after = (ahead[e] - y_next[e]) / rho
-            apart += (image[e] - after) ** 2
-            moved += (after - z[e]) ** 2
+            primal += (image[e] - after) ** 2
+            dual += (after - z[e]) ** 2
             size += after**2
             z[e] = after
         for e in range(y.size):
             y[e] = y_next[e]
-        residuals[0], residuals[1] = math.sqrt(apart), math.sqrt(moved)
+        residuals[0], residuals[1] = math.sqrt(primal), math.sqrt(dual)
         if residuals[0] + residuals[1] <= accuracy * math.sqrt(size):
             return step
-        if step % REBALANCE == 0 and not moved < UNBALANCED**2 * apart < UNBALANCED**4 * moved:
+        if step % REBALANCE == 0 and not dual < UNBALANCED**2 * primal < UNBALANCED**4 * dual:
             return step
     return most
 

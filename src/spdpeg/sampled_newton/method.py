@@ -49,7 +49,7 @@ _LARGE_DROP = 1e-3
 """A step that lowers the objective by more than this part of it is hardly the last one."""
 
 
-_SEEN = ("margins", "gradient", "rising")
+_EVALUATED = ("margins", "gradient", "rising")
 """Vectors of the state that hold what was read at x."""
 
 Model = TallModel | WideModel | SparseModel
@@ -134,7 +134,7 @@ class SampledNewton(Periodic, Watcher):
         vectors |= {"gradient": np.zeros(d), "rising": np.zeros(d)}
         stride = max(1, n // int(self.rows or ROWS_PER_FEATURE * d))
         numbers = {"stride": stride, "accuracy": _FIRST_ACCURACY, "floor": 0.0}
-        numbers |= {"stiffness": math.nan, "loss": math.nan, "value": math.nan, "drop": 0.0}
+        numbers |= {"relative_rho": math.nan, "loss": math.nan, "value": math.nan, "drop": 0.0}
         return numbers, vectors
 
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
@@ -149,10 +149,10 @@ class SampledNewton(Periodic, Watcher):
         if math.isnan(state.numbers["value"]):
             self._begin(problem, state, evaluation)
 
-    def _begin(self, problem: Problem, state: State, seen: Evaluation) -> None:
-        """With what was seen at the start."""
+    def _begin(self, problem: Problem, state: State, evaluation: Evaluation) -> None:
+        """With the loss as evaluated at the start."""
         v = state.vectors
-        _take(state, seen, seen.loss + problem.penalty_value(v["x"]))
+        _take(state, evaluation, evaluation.loss + problem.penalty_value(v["x"]))
         if problem.merged is not None:
             v["y"][:] = -v["gradient"]  # what it is at the solution
         some = slice(None, None, max(1, v["margins"].size // _SAMPLE))
@@ -169,20 +169,20 @@ class SampledNewton(Periodic, Watcher):
         before_step = numbers["value"]
         stride = int(numbers["stride"])
         floor = numbers["floor"] * problem.loss.curvature
-        reads = model.move(v["margins"], floor, stride, state.steps % stride, numbers["stiffness"])
+        reads = model.move(v["margins"], floor, stride, state.steps % stride, numbers["relative_rho"])
         before = Split(v["y"].copy(), v["z"].copy())
         with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
             x_new = model.minimize(v["x"], v["gradient"], Split(v["y"], v["z"]), numbers["accuracy"])
         x_new = form.exact(problem, x_new, Split(v["y"], v["z"]))
 
-        seen, value = _read(problem, x_new)
+        evaluation, value = _read(problem, x_new)
         reads += n
         step = 1.0
         # At the end values differ by rounding alone while the gradient, and with it the gap, still gains.
         ceiling = numbers["value"] + _ROUNDING * abs(numbers["value"])
         while value > ceiling and step > 0.5**_MOST_HALVINGS:
             step *= 0.5
-            seen, value = _read(problem, v["x"] + step * (x_new - v["x"]))
+            evaluation, value = _read(problem, v["x"] + step * (x_new - v["x"]))
             reads += n
         # A loss with flat stretches may have no curvature where x is; the model then needs some of its own.
         raised = min(max(10.0 * numbers["floor"], _FIRST_FLOOR), 1.0)
@@ -192,7 +192,7 @@ class SampledNewton(Periodic, Watcher):
         if value <= ceiling:
             # A whole step keeps the exact zeros and pieces of the model's solution.
             v["x"][:] = x_new if step == 1.0 else v["x"] + step * (x_new - v["x"])
-            _take(state, seen, value)
+            _take(state, evaluation, value)
         else:
             v["y"][:], v["z"][:] = before  # a model without a minimiser has carried them far away
         if isinstance(model, WideModel) and problem.merged is not None and problem.F.n_outputs > 0:
@@ -200,7 +200,7 @@ class SampledNewton(Periodic, Watcher):
         drop = before_step - numbers["value"]
         numbers["drop"] = drop / abs(numbers["value"]) if 0.0 < drop < math.inf and numbers["value"] else 0.0
         numbers["accuracy"] = max(_LAST_ACCURACY, 0.1 * numbers["accuracy"])
-        numbers["stiffness"] = model.stiffness
+        numbers["relative_rho"] = model.relative_rho
         return reads
 
     _split: tuple[Problem, Form] | None = None
@@ -230,11 +230,11 @@ class SampledNewton(Periodic, Watcher):
             x_new = face_step(problem, A, curvature / labels.size, v["x"], v["gradient"])
             if x_new is None:
                 return reads
-            seen, value = _read(problem, x_new)
+            evaluation, value = _read(problem, x_new)
             if not value < numbers["value"] - 1e-14 * abs(numbers["value"]):
                 return reads + 1
             v["x"][:] = x_new
-            _take(state, seen, value)
+            _take(state, evaluation, value)
         return _MOST_FACE_STEPS
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
@@ -244,7 +244,7 @@ class SampledNewton(Periodic, Watcher):
     def evaluation(self, state: State) -> Evaluation | None:
         if math.isnan(state.numbers["value"]):
             return None
-        return Evaluation(state.numbers["loss"], *(state.vectors[name] for name in _SEEN))
+        return Evaluation(state.numbers["loss"], *(state.vectors[name] for name in _EVALUATED))
 
     def solution(self, problem: Problem, state: State) -> Solution:
         v, form = state.vectors, self._form(problem)
@@ -258,12 +258,12 @@ class SampledNewton(Periodic, Watcher):
 
 def _read(problem: Problem, x: np.ndarray) -> tuple[Evaluation, float]:
     """What the data say at x, and the objective."""
-    seen = problem.sums.evaluate(x)
-    return seen, seen.loss + problem.penalty_value(x)
+    evaluation = problem.sums.evaluate(x)
+    return evaluation, evaluation.loss + problem.penalty_value(x)
 
 
-def _take(state: State, seen: Evaluation, value: float) -> None:
-    """Keep what was seen at x, and the objective there."""
-    state.numbers["loss"], state.numbers["value"] = seen.loss, value
-    for name in _SEEN:
-        state.vectors[name][:] = getattr(seen, name)
+def _take(state: State, evaluation: Evaluation, value: float) -> None:
+    """Keep the evaluation at x, and the objective there."""
+    state.numbers["loss"], state.numbers["value"] = evaluation.loss, value
+    for name in _EVALUATED:
+        state.vectors[name][:] = getattr(evaluation, name)

@@ -23,22 +23,25 @@ from ..solvers.stacking import Stacked
 from .kernels import REBALANCE, RELAXATION, Work, add_curvature, correct, curvatures, model_steps
 
 _MOST_INNER = 2000
+"""Steps of ADMM on a model with few coordinates."""
 _MOST_WIDE_INNER = 200
+"""Steps of ADMM on a model with few rows."""
 _DENSE_SHARE = 0.3
-"""Part of the entries from which on the curvature is left to dense linear algebra, in pieces of"""
+"""Fraction of non-zero entries from which the curvature is left to dense linear algebra."""
 _ENTRIES_AT_ONCE = 4_000_000
+"""Entries of a block of rows that dense linear algebra takes at a time."""
 _FINEST = 1e-12
 """Accuracy that interior points aim at most."""
 _FEW_ENTRIES = 3
-"""In a row, on average."""
+"""Entries per row, on average, up to which a model stays sparse."""
 _UNEVEN = 2.0
 """Ratio of lengths from which on rows of F are brought to one length."""
 _MOST_CHANGE = 1e4
-"""Of rho within a step, beyond which ADMM will not come to an end."""
+"""Factor on rho within a step beyond which ADMM is taken not to converge."""
 _LEAST_CHANGE = 1e-3
-"""Of the slope along a step, as a part of what the model foretold, from which on it is corrected."""
+"""Change of the slope along a step, relative to the model's, from which the model is corrected."""
 _FIRST_RHO = 0.01
-"""Part of the mean curvature that rho is at first, for few rows."""
+"""The first rho relative to the mean curvature, for few rows."""
 
 
 class Split(NamedTuple):
@@ -142,29 +145,29 @@ class TallModel:
         small = self._K.shape[0] * self._K.shape[1] <= _ENTRIES_AT_ONCE
         self._weights = form.penalty.l1_weights(self._K.shape[0]) if small else None
 
-    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
+    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, relative_rho: float) -> int:
         """Put the model where the margins are; the number of rows read.
 
-        `stiffness` is that at the end of the step before, which suits this one mostly; NaN if there was none.
+        `relative_rho` is that at the end of the step before, which suits this one mostly; NaN if there was none.
         """
         self._H, used = self._curvature(margins, floor, stride, first)
-        self._begin(stiffness)
+        self._begin(relative_rho)
         return used
 
-    def _begin(self, stiffness: float) -> None:
+    def _begin(self, relative_rho: float) -> None:
         """Choose rho for a new matrix."""
-        self._stuck = math.isinf(stiffness)
-        if math.isnan(stiffness):
+        self._stuck = math.isinf(relative_rho)
+        if math.isnan(relative_rho):
             self._choose(_typical(self._H) * self._H.shape[0] / float(np.trace(self._gram)))
         elif not self._stuck:
-            self._choose(stiffness * float(np.trace(self._H)))
+            self._choose(relative_rho * float(np.trace(self._H)))
 
     def correct(self, move: np.ndarray, change: np.ndarray) -> None:
         """Let the model change the gradient along `move` as the loss did (Broyden, Fletcher, Goldfarb, Shanno)."""
         correct(self._H, self._inverse, move, change, _LEAST_CHANGE, np.empty(move.size), np.empty(move.size))
 
     @property
-    def stiffness(self) -> float:
+    def relative_rho(self) -> float:
         """rho over the curvature of the loss, if that served; infinite once interior points took the place of ADMM."""
         if self._stuck:
             return math.inf
@@ -195,11 +198,11 @@ class TallModel:
         left = _MOST_INNER
         while left > 0:
             left -= model_steps(self._inverse, right, self._rho, accuracy, left, self._terms, work)
-            apart, moved = residuals
-            if apart + moved <= accuracy * float(np.linalg.norm(split.z)):
+            primal, dual = residuals
+            if primal + dual <= accuracy * float(np.linalg.norm(split.z)):
                 self._agrees = True
                 break
-            rho = self._rho * (3.0 if apart > moved else 1.0 / 3.0)
+            rho = self._rho * (3.0 if primal > dual else 1.0 / 3.0)
             if left == 0 or not first / _MOST_CHANGE < rho < first * _MOST_CHANGE:
                 break
             self._choose(rho)
@@ -254,10 +257,10 @@ class WideModel:
         products = A @ self._back
         self._products = products.toarray() if sp.issparse(products) else products
 
-    stiffness = math.nan
+    relative_rho = math.nan
     """Unlike that of TallModel, rho is chosen anew at each step."""
 
-    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
+    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, relative_rho: float) -> int:
         """Put the model where the margins are; the number of rows read: all of them."""
         _, labels, weights = self._problem.block
         n = labels.size
@@ -284,12 +287,12 @@ class WideModel:
             image = RELAXATION * Kx + (1.0 - RELAXATION) * z
             y_next = penalty.dual_prox(y + rho * image, rho)
             z_next = image + (y - y_next) / rho
-            apart, moved = float(np.linalg.norm(Kx - z_next)), float(np.linalg.norm(z_next - z))
+            primal, dual = float(np.linalg.norm(Kx - z_next)), float(np.linalg.norm(z_next - z))
             y[:], z[:] = y_next, z_next
-            if apart + moved <= accuracy * float(np.linalg.norm(z)):
+            if primal + dual <= accuracy * float(np.linalg.norm(z)):
                 break
-            if step % REBALANCE == 0 and not 0.2 * moved < apart < 5.0 * moved:
-                self._choose(rho * (3.0 if apart > moved else 1.0 / 3.0))
+            if step % REBALANCE == 0 and not 0.2 * dual < primal < 5.0 * dual:
+                self._choose(rho * (3.0 if primal > dual else 1.0 / 3.0))
         return ahead
 
     def _choose(self, rho: float) -> None:
@@ -300,7 +303,7 @@ class WideModel:
 class SparseModel:
     """For rows with an entry or two and l1 norms of sparse maps, as in denoising: by interior points alone."""
 
-    stiffness = math.nan
+    relative_rho = math.nan
     """There is no rho."""
 
     def __init__(self, problem: Problem, form: Form) -> None:
@@ -311,7 +314,7 @@ class SparseModel:
         assert weights is not None
         self._weights = weights
 
-    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, stiffness: float) -> int:
+    def move(self, margins: np.ndarray, floor: float, stride: int, first: int, relative_rho: float) -> int:
         """Put the model where the margins are; the number of rows read: all of them."""
         _, labels, weights = self._problem.block
         curvature = np.empty(labels.size)

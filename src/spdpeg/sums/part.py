@@ -16,10 +16,10 @@ _CACHED_ENTRIES = 1 << 17
 """Entries of dense rows that are worked on at a time, so that all products with them find them in the cache."""
 
 _SCATTERED = 0.5
-"""Time of half an outer product of a sparse row with itself, per entry, relative to"""
+"""Cost per entry of half the outer product of a sparse row with itself, in the unit of `_DENSE_FLOPS`."""
 
 _DENSE_FLOPS = 15.0
-"""as many flops of a dense product."""
+"""Flops of a dense product that cost one unit."""
 
 _NO_MATRIX = np.zeros((0, 0))
 _NOTHING = np.zeros(0)
