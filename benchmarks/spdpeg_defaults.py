@@ -112,11 +112,16 @@ def alternating(y: np.ndarray) -> np.ndarray:
 def one_pass(X: Any, y: np.ndarray, order: np.ndarray, weight: float, seed: int) -> tuple[Any, float]:
     """A model after one pass in chunks, and microseconds a row."""
     model = FusedLogisticRegression(weight, weight, random_state=seed)
-    begun = time.perf_counter()
+    return model, in_chunks(model, X, y, order)
+
+
+def in_chunks(model: Any, X: Any, y: np.ndarray, order: np.ndarray) -> float:
+    """Microseconds of the processor that `partial_fit` takes for a row."""
+    begun = time.process_time()
     for start in range(0, len(order), CHUNK):
         part = order[start : start + CHUNK]
         model.partial_fit(X[part], y[part], classes=[-1, 1])
-    return model, 1e6 * (time.perf_counter() - begun) / len(order)
+    return 1e6 * (time.process_time() - begun) / len(order)
 
 
 def log_loss(model: Any, X: Any, y: np.ndarray) -> float:
@@ -132,7 +137,8 @@ def streams(sets: list[str], weights: tuple[float, ...], seeds: int) -> None:
         shuffled = np.random.default_rng(7).permutation(len(y))
         train, test = np.split(shuffled, [int(0.7 * len(y))])
         A, b, C, d = X[train], y[train], X[test], y[test]
-        peers = [SGDClassifier(loss="log_loss", random_state=s).partial_fit(A, b, classes=[-1, 1]) for s in range(3)]
+        peers = [SGDClassifier(loss="log_loss", random_state=s) for s in range(3)]
+        their_pace = min(in_chunks(model, A, b, np.arange(len(b))) for model in peers)
         peer = statistics.mean(log_loss(model, C, d) for model in peers)
         for weight in (*weights, 1e-6):
             found = []
@@ -151,9 +157,9 @@ def streams(sets: list[str], weights: tuple[float, ...], seeds: int) -> None:
                     verdicts.at_most(f"{name}, {weight:g}: over the batch optimum", slack, max(found) / batch)
             else:
                 ahead.append(found[0] / peer)
-            rows.append([name, weight, *found, batch, peer, nonzero, kept, pace])
+            rows.append([name, weight, *found, batch, peer, nonzero, kept, pace, their_pace])
             print(*rows[-1], flush=True)
-    headers = ["set", "lam", "random", "alternating", "batch", "SGD", "nonzero", "of batch", "us a row"]
+    headers = ["set", "lam", "random", "alternating", "batch", "SGD", "nonzero", "of batch", "us a row", "of SGD"]
     show("Held-out log-loss after one pass", headers, rows)
     verdicts.at_least("lam = 1e-6: sets at least as good as SGD, of 10", 8.0, sum(ratio <= 1.0 for ratio in ahead))
     verdicts.at_most("lam = 1e-6: over SGD, largest", 1.1, max(ahead))

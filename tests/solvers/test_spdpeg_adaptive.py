@@ -73,6 +73,35 @@ def accuracy(x: np.ndarray, X: np.ndarray, y: np.ndarray) -> float:
     return float(np.mean(np.sign(X @ x[:-1] + x[-1]) == y))
 
 
+def log_loss(x: np.ndarray, X: np.ndarray, y: np.ndarray) -> float:
+    return float(np.mean(np.logaddexp(0.0, -y * (X @ x[:-1] + x[-1]))))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_columns_may_have_other_units(seed: int) -> None:
+    X, y = data(4000)
+    units = 10.0 ** np.random.default_rng(seed).uniform(-2.0, 2.0, 10)
+    inside, outside = slice(3000), slice(3000, None)
+
+    def loss_after_a_pass(unit: Any, **options: Any) -> float:
+        stream = Stream(cut(X[inside] * unit, y[inside], 500), classes=(-1.0, 1.0))
+        problem = spdpeg.Problem(stream, loss=losses.Logistic(), intercept=1.0)
+        x = spdpeg.solve(problem, "spdpeg", max_passes=1, **options).x
+        return log_loss(x, X[outside] * unit, y[outside])
+
+    assert loss_after_a_pass(units) < 1.25 * loss_after_a_pass(1.0)
+    # With a rho of one's own there is one step for all.
+    assert loss_after_a_pass(units, rho=1.0) > 1.5 * loss_after_a_pass(units)
+
+
+def test_rare_columns_have_longer_steps() -> None:
+    rng = np.random.default_rng(0)
+    X = (rng.random((3000, 10)) < np.where(np.arange(10) < 5, 0.5, 0.02)).astype(float)
+    metric = streamed(cut(X, np.sign(rng.standard_normal(3000)), 500)).state.vectors["metric"]
+    assert metric[5:10].min() > 2.0 * metric[:5].max()
+    assert metric[10] == 1.0
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("size", [1, 3, 64, 700])
 def test_the_cut_into_chunks_changes_nothing(size: int, sparse: bool) -> None:

@@ -110,9 +110,11 @@ def measure(
             sign = 1.0 if surprise > _SURPRISE else -1.0 if surprise < -_SURPRISE else 0.0
             learned[SURPRISED] += (sign - learned[SURPRISED]) / _RECENT
             if abs(learned[SURPRISED]) > 0.5:
-                # Most rows have another size now: forget the old one, and the averages that belong to it.
+                # Most rows have another size now: forget the old one, the columns, and the averages that belong to it.
                 learned[SEEN] = min(learned[SEEN], 0.25 * _RECENT)
-                learned[SURPRISED] = learned[WEIGHT] = learned[COUNT] = 0.0
+                learned[SURPRISED] = learned[WEIGHT] = learned[COUNT] = learned[MEASURED] = 0.0
+                columns.squares[:] = 0.0
+                columns.counts[:] = 0.0
             learned[LOG_SQUARE] = toward(learned[LOG_SQUARE], math.log(square), learned[SEEN], first)
             learned[LOG_WEIGHT] = toward(learned[LOG_WEIGHT], math.log(weight), learned[SEEN], first)
             size = math.sqrt(weight) * abs(call_scalar(derivative, 0.0, block.labels[i]))

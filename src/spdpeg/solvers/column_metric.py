@@ -16,6 +16,9 @@ _ENOUGH = 32.0
 enough to be worth a longer step.
 """
 
+_FARTHEST = 60.0
+"""No column's mean square counts as further from the usual one, in logarithms."""
+
 _ENTRIES = 10.0
 """Entries of usual size that a column is taken to have, for its mean square."""
 
@@ -37,11 +40,11 @@ def column_metric(squares: np.ndarray, counts: np.ndarray, rows: float) -> np.nd
     """
     if not squares.any():
         return np.ones(squares.size)
-    seen = counts > 0.0
+    seen = squares > 0.0
     entry = np.zeros(squares.size)
     entry[seen] = np.log(squares[seen] / counts[seen])
     entry[seen] -= entry[seen].mean()
-    entry *= counts / (counts + _ENTRIES)
+    entry = np.clip(entry, -_FARTHEST, _FARTHEST) * counts / (counts + _ENTRIES)
     entry -= (1.0 - _WITHIN) * np.clip(entry, -_BAND, _BAND)
     enough = _ENOUGH * (1.0 + squares.size / rows)
     metric = np.exp(-entry) * np.sqrt(rows / (counts + enough))

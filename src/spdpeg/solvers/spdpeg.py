@@ -57,11 +57,12 @@ class SPDPEG(Extragradient):
     Parameters
     ----------
     mode : {"default", "tight", "paper"}
-        "default": steps from what the rows show as they come (distance over weighted gradients), rho with them, later
-        iterates heavier in the average. "tight": c_k = 1 / (kappa sqrt(k+1) + L~) with L of the mean (of single batches
-        if the loss has unbounded slope), L~ = max(4 s, 2 L + s), s = rho |F|^2, kappa and rho from the data, every step
-        within the stability limit. "paper": the printed steps, kappa = 1, L of the worst row,
-        L~ = max(8 s, sqrt(8 L^2 + s)) + mu, and rho = 1, which is printed nowhere: it is what the authors' script sets.
+        "default": steps from what the rows show as they come (distance over weighted gradients, longer along columns
+        that are rare or small), rho with them, later iterates heavier in the average. "tight": c_k = 1 / (kappa
+        sqrt(k+1) + L~) with L of the mean (of single batches if the loss has unbounded slope), L~ = max(4 s, 2 L + s),
+        s = rho |F|^2, kappa and rho from the data, every step within the stability limit. "paper": the printed steps,
+        kappa = 1, L of the worst row, L~ = max(8 s, sqrt(8 L^2 + s)) + mu, and rho = 1, which is printed nowhere: it is
+        what the authors' script sets.
     variant : {"one-sample", "two-sample"}, optional
         One batch a step, both gradients at x: what the authors' published code runs, and the default mode. Or two
         batches: Algorithm 1 as printed, and what the other modes do by default.
@@ -88,8 +89,8 @@ class SPDPEG(Extragradient):
             "y' = prox2*(y + rho F x); x' = prox1(x - c (g(x) + F^T y)); x+ = prox1(x - c (g'(x') + F^T y')); "
             "y+ = y' + rho F (x' - x)"
         ),
-        cost="1 batch or 2, 2 F, 2 F^T, 2 prox1, 1 prox2*, 14 d + 14 l flops",
-        memory="8 d + 6 l",
+        cost="1 batch or 2, 2 F, 2 F^T, 2 prox1, 1 prox2*, 18 d + 16 l flops",
+        memory="11 d + 7 l",
         rate="O(1/sqrt(t))",
         needs="smooth loss; any r1, r2, F; finite sum or stream",
         batches_per_step=2,
