@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from .files import marked_state
 from .fuzz import where
 from .outcome import Outcome, Verdict
 
-THREADS, SOLVES = 8, 12
+THREADS = 8
 WRITERS, SAVES = 4, 25
 _GROWTH = 8 << 20
 """Bytes that many fits may add: a leak of an array for each would be more."""
@@ -58,14 +59,14 @@ def _in_threads(functions: list[Callable[[], None]]) -> None:
         raise failures[0]
 
 
-def same_bits(rng: np.random.Generator) -> None:
+def same_bits(rng: np.random.Generator, solves: int = 12) -> None:
     """Eight threads solve the same problems and find the same bits as one."""
     solver = str(rng.choice(["auto", "spdpeg", "ladmm", "svrg-admm"]))
     problems = [_problem(rng) for _ in range(3)]
     expected = [spdpeg.solve(problem, solver, max_passes=20).x for problem in problems]
 
     def work() -> None:
-        for k in range(SOLVES):
+        for k in range(solves):
             x = spdpeg.solve(problems[k % 3], solver, max_passes=20).x
             if not np.array_equal(x, expected[k % 3]):
                 raise Broken(f"{solver} gave other bits in a thread")
@@ -177,13 +178,18 @@ SCENARIOS: dict[str, Callable[[np.random.Generator], None]] = {
 }
 
 
+IN_FULL = {**SCENARIOS, "same bits": partial(same_bits, solves=100), "leaks": partial(leaks, fits=3000)}
+"""The same with more work, for seeds from `FULL` on."""
+FULL = 10_000
+
+
 def run(seed: int) -> Outcome:
     """The scenario with this number."""
     name = list(SCENARIOS)[seed % len(SCENARIOS)]
     outcome = Outcome(seed, Verdict.PASSED, case=f"seed {seed}: {name}", kinds={"scenario": name})
     begun = time.perf_counter()
     try:
-        SCENARIOS[name](np.random.default_rng([6, seed]))
+        (IN_FULL if seed >= FULL else SCENARIOS)[name](np.random.default_rng([6, seed]))
     except Broken as error:
         outcome.verdict, outcome.reason = Verdict.WRONG_VALUE, str(error)
     except (SpdpegError, Exception) as error:

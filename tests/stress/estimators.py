@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import spdpeg
 from spdpeg import losses, operators, penalties
-from spdpeg.errors import SpdpegError
+from spdpeg.errors import ChoiceWarning, SpdpegError
 
 from . import designs, terms
 from .cases import Case
@@ -51,7 +51,8 @@ def run(seed: int) -> Outcome:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            for advice in (ConvergenceWarning, ChoiceWarning):
+                warnings.simplefilter("ignore", advice)
             model.fit(case.given, case.y, sample_weight=case.weights)
         outcome.seconds = time.perf_counter() - begun
     except SpdpegError as error:

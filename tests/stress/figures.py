@@ -30,7 +30,7 @@ ROWS = {
     "abuse": ("no exception but those of `spdpeg.errors`", "public functions with arguments that do not belong there"),
     "concurrency": (
         "threads and forks give the same bits, files stay whole, memory does not grow",
-        "8 threads x 12 solves, forks, 4 writers and readers of one path, 300 fits",
+        "8 threads x 100 solves, forks, 4 writers and readers of one path, 3,000 fits, each a case",
     ),
     "processes": (
         "killed, interrupted or out of disk: the old file or the new one, code 130 or one line",

@@ -304,7 +304,7 @@ def _csv(content: bytes, X: np.ndarray, y: Any) -> None:
     records = [record for record in csv.reader(io.StringIO(text, newline="")) if "".join(record).strip()]
     if len(records) - len(X) not in (0, 1) and not re.search('[;\t"]', text):
         raise Wrong(f"{len(X)} rows read of {len(records)}")
-    if any("_" in field and re.fullmatch(r"[\d_.]+", field) for record in records for field in record[:-1]):
+    if any("_" in field and re.fullmatch(r"[\d_.]+", field) for record in records[-len(X) :] for field in record[:-1]):
         raise Wrong("digits with an underscore were read as a number")
 
 
