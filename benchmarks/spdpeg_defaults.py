@@ -5,8 +5,8 @@
 
 `problems` runs the paper's two problems. The grid is Algorithm 1 as printed, with 5 scales of its step and 5 values of
 rho, best of 25 for each number of passes by itself; the default has one set of parameters for all. `streams` holds 30 %
-of the rows out. Penalties and the default's constants were chosen on splice, mushrooms, w8a, k1b and generated data, those
-of its metric also on hitech and classic.
+of the rows out. Penalties and the default's constants were chosen on splice, mushrooms, w8a, k1b and generated data,
+those of its metric also on hitech and classic.
 """
 
 import argparse
@@ -33,7 +33,6 @@ from spdpeg.estimators import FusedLogisticRegression
 PASSES = (1, 5, 20)
 SCALES = (0.25, 1.0, 4.0, 16.0, 64.0)
 RHOS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-DEVELOPED_ON = ("splice", "mushrooms", "w8a", "k1b")
 STREAMS = ("splice", "mushrooms", "w8a", "k1b", "a9a", "ijcnn1", "hitech", "classic", "20news_100word", "svmguide3")
 TEXT = ("hitech", "k1b", "classic")
 CHUNK = 1000
