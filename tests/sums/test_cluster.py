@@ -14,9 +14,11 @@ from spdpeg.estimators import (
     FusedLasso,
     FusedLassoCV,
     FusedLogisticRegression,
+    FusedLogisticRegressionCV,
     GraphGuidedLogisticRegression,
 )
 from spdpeg.lazy import is_dask
+from spdpeg.problem import partitions
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -231,6 +233,25 @@ def test_a_path_and_a_score_of_numbers(client: Any, rows: Any) -> None:
     assert model.score(dX, dy) == pytest.approx(model.score(X, y), rel=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_are_rows_of_weight_0(client: Any, rows: Any, weighted: bool) -> None:
+    X, y, weights = rows
+    kinds = np.digitize(y, [-1.0, 1.0])
+    dX, dy, dk, dw = cut(X, y, kinds, weights)
+    used = weights > 0.0 if weighted else np.ones(ROWS, dtype=bool)  # numbers count the rows that are left
+    folds = partitions._folds(np.arange(used.sum()), 3)
+    assert np.bincount(folds.astype(int)).min() > 40
+    split = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(3)]
+    settings = {"n_lam1": 2, "n_lam2": 2, "tol": 1e-10}
+    cases = [(FusedLassoCV, {}, dy, y), (FusedLogisticRegressionCV, {"class_weight": "balanced"}, dk, kinds)]
+    for kind, more, there_y, here_y in cases:
+        there = kind(**settings, **more, cv=3).fit(dX, there_y, dw if weighted else None)
+        here = kind(**settings, **more, cv=split).fit(X[used], here_y[used], weights[used] if weighted else None)
+        np.testing.assert_allclose(there.scores_, here.scores_, rtol=1e-7)
+        assert (there.lam1_, there.lam2_) == pytest.approx((here.lam1_, here.lam2_))
+        np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-6)
+
+
 def test_partitions_are_a_stream_for_spdpeg(client: Any, rows: Any) -> None:
     X, y, _ = rows
     dX, dy = cut(X, y > 0.0)
@@ -258,8 +279,10 @@ def test_what_needs_single_rows_is_refused(client: Any, rows: Any) -> None:
         spdpeg.solve(smooth, "vr-spdpeg")
     with pytest.raises(spdpeg.UnsupportedError, match="Use a smooth loss"):
         spdpeg.solve(spdpeg.Problem(dX, dy > 0.0, loss=losses.Hinge(), r1=penalties.L1(0.1)))
-    with pytest.raises(spdpeg.UnsupportedError, match="folds of rows in memory"):
-        FusedLassoCV().fit(dX, dy)
+    with pytest.raises(spdpeg.UnsupportedError, match="Give cv a number"):
+        FusedLassoCV(cv=[(np.arange(5), np.arange(5, 9))]).fit(dX, dy)
+    with pytest.raises(spdpeg.UnsupportedError, match="Choose 'cv'"):
+        FusedLassoCV(criterion="bic").fit(dX, dy)
     with pytest.raises(spdpeg.UnsupportedError, match="Learn it from a sample"):
         GraphGuidedLogisticRegression().fit(dX, dy > 0.0)
     with pytest.raises(spdpeg.UnsupportedError, match="Choose 'ovr'"):

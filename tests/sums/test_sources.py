@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import data, losses, operators, penalties
+from spdpeg.data.blocks import data_matrix
 from spdpeg.estimators import (
     FusedLasso,
     FusedLassoCV,
@@ -188,6 +189,22 @@ def test_what_cannot_be_read_in_blocks_is_refused(rows: Any, directory: Path, tm
         FusedLasso().fit(source).predict(data.open_parquet(directory / "parquet", columns=["c0", "c1", "c2"]))
     with pytest.raises(spdpeg.UnsupportedError, match="block by block"):
         spdpeg.solve(spdpeg.Problem(source, loss=losses.Quantile(0.5), **TERMS["chain"]))
+
+
+def test_a_sample_has_the_labels_of_its_rows(rows: Any, directory: Path) -> None:
+    X, y, w = rows
+    for name, source in sources(directory).items():
+        sample = spdpeg.Problem(source, y, loss=losses.Squared(), sample_weight=w).sums.sample(60)
+        if sample is None:
+            assert name == "arrow", "a stream of batches has no places to begin at"
+            continue
+        matrix = data_matrix(sample.block.rows)
+        table = matrix.toarray() if sp.issparse(matrix) else matrix
+        places = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in table]
+        np.testing.assert_array_equal(sample.block.labels, y[places])
+        np.testing.assert_allclose(sample.block.weights, w[places] / w.mean())
+        assert 40 <= len(set(places)) == len(places) <= sample.read
+        assert max(places) > ROWS // 2
 
 
 def test_a_number_that_is_missing_is_found_with_its_row(rows: Any, tmp_path: Path) -> None:

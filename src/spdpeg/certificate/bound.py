@@ -67,12 +67,14 @@ def certify(
     slopes: Token = None,
     tol: float | None = None,
     slopes_gradient: np.ndarray | None = None,
+    last: bool = True,
 ) -> Certificate:
     """Certificate at (x, dual); `best` is a lower bound known before. Costs one read of the data unless `seen` at x.
 
     `slopes` of the rows, from the solver, are tried before those at x; for a loss with kinks they take their place.
     `slopes_gradient` is A^T W of them over N, if known. The bound may lose a tenth of `tol` if that saves time. Where
-    `seen` has no margins, `best` has to do.
+    `seen` has no margins, `best` has to do; where rows are far away and the solver has another step to take, the bound
+    from its slopes: those at x would take a read, and a step brings more.
     """
     y = project_dual(problem, -dual)
     seen = problem.sums.evaluate(x) if seen is None else seen
@@ -85,6 +87,7 @@ def certify(
             if tol is not None and primal - lower > tol * abs(primal) and _one_norm(problem) is None:
                 lower = max(lower, _restored_bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
         enough = tol is not None and primal - lower <= 0.5 * tol * abs(primal)
+        enough |= slopes is not None and math.isfinite(lower) and not (last or problem.sums.resident)
         if not enough and seen.margins is not None and (smooth or slopes is None):
             accuracy = _EXACT if tol is None else _LEVEL * math.sqrt(tol)
             lower = max(lower, bound(problem, at_point(problem, seen, accuracy), y.copy(), x))

@@ -81,7 +81,7 @@ def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> S
         if evaluation.rising is None:
             evaluation = problem.sums.evaluate(evaluation.gradient, evaluation.margins)
         return _balanced_at(problem, evaluation, accuracy)
-    if count > MOST_FREE or n * count**2 > _MOST_WORK or block is None:
+    if count > MOST_FREE or n * count**2 > _MOST_WORK or block is None or not problem.sums.resident:
         return _from(problem, evaluation, at_margins(problem, evaluation))
     along = data_matrix(block.rows) @ directions
     margins = _profiled(block, problem.loss, evaluation.margins, along.toarray() if sp.issparse(along) else along)

@@ -14,8 +14,10 @@ from ..files.table import labels as as_labels
 from ..parameters import shown, truth, whole_number
 from .tables import BLOCK_ENTRIES, Tables
 
-_MOST_PARTS = 16
-"""Places of a data set that a sample comes from."""
+_FEWEST_PARTS, _MOST_PARTS = 4, 16
+"""Places of a data set that a sample comes from, and in between"""
+_PART_OF_GROUPS = 0.05
+"""of its row groups, each of which is read as a whole."""
 
 
 class Asked(NamedTuple):
@@ -227,20 +229,25 @@ def _features(tables: Tables) -> list[str]:
     return tables.names
 
 
-def _spread(name: str, dataset: Any, features: list[str], count: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Rows from the beginnings of row groups all over a data set, with the number of the first of each."""
+def _spread(name: str, dataset: Any, features: list[str], count: int) -> Iterator[tuple[int, np.ndarray, int]]:
+    """Rows from the beginnings of row groups all over a data set, with the number of the first of each.
+
+    Beside them stands how many rows were read, which are those of the whole group.
+    """
     groups, first = [], 0
     for fragment in dataset.get_fragments():
         for group in fragment.split_by_row_group():
-            groups.append((first, group))
-            first += group.count_rows()
-    chosen = [groups[k] for k in np.unique(np.linspace(0, len(groups) - 1, _MOST_PARTS).round().astype(int))]
+            size = sum(info.num_rows for info in group.row_groups)  # count_rows() would be those of the whole file
+            groups.append((first, group, size))
+            first += size
+    places = int(np.clip(_PART_OF_GROUPS * len(groups), _FEWEST_PARTS, _MOST_PARTS))
+    chosen = [groups[k] for k in np.unique(np.linspace(0, len(groups) - 1, places).round().astype(int))]
     each = max(1, count // len(chosen))
     with _told(name):
-        for start, group in chosen:
-            for batch in group.head(each, columns=features).to_batches():
-                yield start, as_table(name, batch)
-                start += batch.num_rows
+        for start, group, size in chosen:
+            table = group.head(each, columns=features)
+            if table.num_rows:
+                yield start, as_table(name, table.combine_chunks()), size
 
 
 def _dataset(source: Any) -> Any:

@@ -79,11 +79,16 @@ def values_of(array: np.ndarray) -> np.ndarray:
 
 def memory_mapped(array: Any) -> bool:
     """Whether the array, or what it is a view of, lives in a file."""
+    return file_of(array) is not None
+
+
+def file_of(array: Any) -> mmap.mmap | None:
+    """The map of the file that the array, or what it is a view of, lives in."""
     while array is not None:
-        if isinstance(array, np.memmap | mmap.mmap):
-            return True
+        if isinstance(array, mmap.mmap):
+            return array
         array = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
-    return False
+    return None
 
 
 def check_width(n_samples: int, n_features: int) -> None:

@@ -30,7 +30,8 @@ class Tables(Source):
     names : list of str, optional
         Of the columns.
     parts : callable, optional
-        `parts(n_rows)` iterates over pairs (first row, table) from all over the data with about so many rows in all.
+        `parts(n_rows)` iterates over (first row, table, rows read for it) from all over the data, with about so many
+        rows in all.
     """
 
     on_disk = True
@@ -43,7 +44,7 @@ class Tables(Source):
         n_features: int,
         labels: np.ndarray | None = None,
         names: list[str] | None = None,
-        parts: Callable[[int], Iterator[tuple[int, np.ndarray]]] | None = None,
+        parts: Callable[[int], Iterator[tuple[int, np.ndarray, int]]] | None = None,
     ) -> None:
         check_width(n_samples, n_features)
         self.name, self.n_samples, self.n_features = name, n_samples, n_features

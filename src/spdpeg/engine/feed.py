@@ -36,6 +36,8 @@ class FiniteFeed:
     def __init__(self, problem: Problem, solver: Solver, state: State) -> None:
         n = self.rows_per_pass = problem.sums.n_rows
         self.block: Any = problem.sums.block  # None where only sums over rows are to be had
+        if problem.on_disk and not solver.on_sums:
+            problem.check_rows()  # sums do that as they go
         self._state = state
         self._batches = solver.batches_per_step
         self._sampler = solver.sampler(problem, state)

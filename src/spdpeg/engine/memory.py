@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..errors import InputError, UnsupportedError
+from ..exact.sampled_start import MOST_ENTRIES
 from ..parameters import as_number, shown
 from ..problem import Problem
 from ..solvers.base import Solver
@@ -12,8 +13,11 @@ _NUMBER = 8
 """Bytes."""
 
 _ROW_VECTORS = 12
-"""Numbers for each row: margins, slopes and bends at two points and at the one before, what the state keeps of them,
-and what a certificate takes for a moment."""
+"""Numbers for each row in memory: margins, slopes and bends at two points and at the one before, what the state keeps
+of them, and what a certificate takes for a moment."""
+
+_BLOCK_VECTORS = 12
+"""The same for the rows of a block, where one number stays with each row."""
 
 _MATRICES = 12
 """Of d x d: the curvature at two points, and what the quadratic model is solved with."""
@@ -23,9 +27,13 @@ def needed(problem: Problem, n_jobs: int) -> int:
     """Bytes that a method on sums takes at most beyond the data, about."""
     sums = problem.sums
     d = sums.n_columns + problem.F.n_outputs
-    block = min(sums.n_entries, BLOCK_ENTRIES)
-    copies = 0 if sums.resident else 3 if n_jobs == 1 else 2 * n_jobs + 2
-    return _NUMBER * (_ROW_VECTORS * sums.n_rows + (_MATRICES + 3 * n_jobs) * d * d + copies * block)
+    matrices = (_MATRICES + 3 * n_jobs) * d * d
+    if sums.resident:
+        return _NUMBER * (_ROW_VECTORS * sums.n_rows + matrices)
+    entries = min(sums.n_entries, BLOCK_ENTRIES)
+    rows = -(-sums.n_rows * entries // max(1, sums.n_entries))
+    blocks = (3 if n_jobs == 1 else 2 * n_jobs + 2) * entries + n_jobs * _BLOCK_VECTORS * rows
+    return _NUMBER * (sums.n_rows + matrices + blocks + min(sums.n_entries // 4, MOST_ENTRIES))
 
 
 def check_memory(max_memory: Any, problem: Problem, method: Solver, n_jobs: int) -> None:

@@ -198,7 +198,8 @@ class Recorder:
             x, _, _, dual, slopes, gradient = self._solution(state)
             sums = self._problem.sums
             before = sums.reads
-            certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol, gradient)
+            last = self._tol is None or not self._course.proceeds
+            certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol, gradient, last)
             if not sums.resident:  # where a read is dear, all of them count
                 state.rows += (sums.reads - before) * sums.n_rows
             self.certificate = certificate.judged(self._tol or 0.0, self._problem.loss_size)

@@ -9,7 +9,7 @@ import numpy as np
 from ..certificate import Certificate
 from ..problem import Problem
 from ..result import Stage
-from ..solvers.base import Solution, Solver, Watcher
+from ..solvers.base import Periodic, Solution, Solver, Watcher
 from ..state import Begun, State
 from ..sums import Evaluation
 from . import feed
@@ -118,6 +118,11 @@ class Course:
     def lower_bound(self) -> float:
         """What the method has proved itself."""
         return self.method.lower_bound(self._state) if isinstance(self.method, Watcher) else -math.inf
+
+    @property
+    def proceeds(self) -> bool:
+        """Whether the method reads all rows for its next step, and has one to take."""
+        return isinstance(self.method, Periodic) and self.method.ended(self._state) is None
 
     def may_be_optimal(self, tol: float | None) -> bool:
         """Whether a certificate may prove the tolerance, as far as the method can tell; True if there is none."""

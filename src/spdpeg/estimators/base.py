@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import pages, plots
 from ..data.selection import pieces
 from ..errors import ChoiceWarning, InputError, UnsupportedError
-from ..lazy import refuse_dask
+from ..lazy import is_dask, refuse_dask
 from ..losses import Loss
 from ..operators import Identity
 from ..parameters import as_number, numbers, one_of, shown, truth
@@ -198,6 +198,8 @@ class Estimator(BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Self:
         with fitting.intact(self), threads.using(threads.checked_jobs(self.n_jobs)):
             fitting.check_settings(self)  # before the model is copied
+            if is_dask(X):  # read once, whatever is asked of it below
+                X, y, sample_weight = fitting.rows(self, X, y, sample_weight, offset).X, None, None
             self._choose(X, y, sample_weight, offset)
             plan = fitting.plan(self, X, y, sample_weight, offset)
             fitting.keep(self, plan, fitting.fit(plan))

@@ -144,7 +144,7 @@ class Classifier(ClassifierMixin, Estimator):
             return float(super().score(X, y, sample_weight))
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
-        if is_dask(X):
+        if cluster.is_there(X):
             return self._rows_on_cluster(X, y, sample_weight)
         X, y, weights = self._checked(X, y, sample_weight, reset=True)
         _require_classes(y)

@@ -1,5 +1,6 @@
 """Models on dask collections: what a fit learns from stays on the workers, and predictions are made when asked for."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
+from ..lazy import is_dask
 from ..problem import Partitions, columns_of, of_each
 from ..sums.rounds import Rounds, active_client
 from ..sums.tasks import Summand
@@ -15,11 +17,25 @@ from . import sources
 
 def partitions(model: Any, X: Any, y: Any, sample_weight: Any, has_classes: bool) -> Any:
     """The rows of a fit, on the cluster of the active client; what the coefficients multiply."""
-    if y is None:
+    if y is None and not isinstance(X, Partitions):
         raise InputError("y is missing. Give the labels as a column or an array of dask that is cut like X.")
-    source = Partitions(X, y, sample_weight, has_classes)
+    source = X if isinstance(X, Partitions) else Partitions(X, y, sample_weight, has_classes)
     sources.check_width(model, source, reset=True)
     return model._design(source, True)
+
+
+def is_there(X: Any) -> bool:
+    """Whether X lives on a cluster: a collection of dask, or what was made of one."""
+    return is_dask(X) or isinstance(X, Partitions)
+
+
+def fold_scores(held: Partitions, models: list[Any], score: Callable[..., float]) -> np.ndarray:
+    """Mean scores of models over rows held out, from one round of tasks."""
+    return held.mean(_scores, models, score)
+
+
+def _scores(X: Any, y: np.ndarray, weights: np.ndarray, models: list[Any], score: Callable[..., float]) -> np.ndarray:
+    return np.array([score(model, X, y, weights) for model in models])
 
 
 def lazily(model: Any, method: str, X: Any, dtype: Any, n_columns: int = 0) -> Any:
@@ -36,7 +52,7 @@ def lazily(model: Any, method: str, X: Any, dtype: Any, n_columns: int = 0) -> A
         shape: dict[str, Any] = {"drop_axis": 1, "meta": np.empty(0, dtype=dtype)}
     else:
         shape = {"chunks": (array.chunks[0], (n_columns,)), "meta": np.empty((0, 0), dtype=dtype)}
-    return array.map_blocks(_of_block, _unnamed(model), method, dtype, n_columns, dtype=dtype, **shape)
+    return array.map_blocks(_of_block, plain(model), method, dtype, n_columns, dtype=dtype, **shape)
 
 
 def score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
@@ -46,7 +62,7 @@ def score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     if y is None:
         raise InputError("y is missing. Give the labels as a column or an array of dask that is cut like X.")
     client = active_client("X")
-    parts = client.compute(of_each(_scored, X, y, sample_weight, _unnamed(model), is_classifier(model)))
+    parts = client.compute(of_each(_scored, X, y, sample_weight, plain(model), is_classifier(model)))
     total, good, lost, whole, squares = Rounds(client, range(len(parts))).total(parts).sums
     if not total > 0.0:
         raise InputError("No row has a weight, so that there is nothing to score. Check X and sample_weight.")
@@ -78,7 +94,7 @@ def _of_block(rows: Any, model: Any, method: str, dtype: Any, n_columns: int) ->
     return np.asarray(getattr(model, method)(rows)).astype(dtype, copy=False)
 
 
-def _unnamed(model: Any) -> Any:
+def plain(model: Any) -> Any:
     """The model without names of columns, which blocks do not have, and without all that predictions do not need."""
     kept = ("coef_", "intercept_", "classes_", "n_features_in_", "knots_")
     plain = type(model)(**model.get_params(deep=False))

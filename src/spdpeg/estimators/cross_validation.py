@@ -15,12 +15,11 @@ from .. import plots
 from ..data import Source
 from ..data.selection import take
 from ..errors import ChoiceWarning, InputError, UnsupportedError
-from ..lazy import is_dask
-from ..parameters import one_of
+from ..parameters import one_of, shown
 from ..penalties import Penalty
 from ..sums import threads
 from ..sums.threads import checked_jobs
-from . import families, fitting, sources
+from . import cluster, families, fitting, sources
 from .refusals import told
 
 RULES = ("best", "one-standard-error")
@@ -85,12 +84,7 @@ class ChosenWeight:
     def _choose(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
         one_of(f"rule of {type(self).__name__}", self.rule, RULES)
         one_of(f"criterion of {type(self).__name__}", self.criterion, CRITERIA)
-        if is_dask(X):
-            raise UnsupportedError(
-                f"{type(self).__name__} takes folds of rows in memory, and X is a collection of dask. Choose lam1 and "
-                "lam2 on a sample that is computed, or by spdpeg.path, and fit the model without CV."
-            )
-        source = sources.found(X)
+        source = None if cluster.is_there(X) else sources.found(X)
         if source is not None:
             X, y = source, source.labels if y is None else np.asarray(y)
         model, data = self._at(1.0, 1.0), (X, y, sample_weight, offset)
@@ -98,7 +92,14 @@ class ChosenWeight:
         given, length = getattr(self, "lam1", None), getattr(self, "n_lam1", 1)
         grids = fitting.chosen(model, data, given, self.lam2, length, self.n_lam2, self.eps)
         self.lam1_grid_, self.lam2_grid_ = grids["lam1"], grids["lam2"]
-        self.scores_ = self._scored(model, *data) if self.criterion == "cv" else self._judged(model, data)
+        if self.criterion != "cv":
+            if cluster.is_there(X):
+                raise UnsupportedError(
+                    f"criterion is {self.criterion!r}, and a cluster counts no degrees of freedom. Choose 'cv'."
+                )
+            self.scores_ = self._judged(model, data)
+        else:
+            self.scores_ = self._scored_there(model, X) if cluster.is_there(X) else self._scored(model, *data)
         self.mean_scores_, self.std_scores_ = self.scores_.mean(axis=2), self.scores_.std(axis=2)
         i, j = self._choice()
         self.lam1_, self.lam2_ = float(self.lam1_grid_[i]), float(self.lam2_grid_[j])
@@ -172,6 +173,24 @@ class ChosenWeight:
         # Several folds share the processors already, and rounding must not depend on how many processors there are.
         with threads.using(at_a_time), threads.one_blas_thread:
             return np.stack(list(threads.in_order(fold, range(len(folds)))), axis=2)
+
+    def _scored_there(self, model: Any, X: Any) -> np.ndarray:
+        """The same on a cluster: folds are rows of weight 1, all others having weight 0, and nothing is copied."""
+        count = 5 if self.cv is None else self.cv
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2 or self.scoring is not None:
+            raise UnsupportedError(
+                f"cv is {shown(self.cv)} and scoring {shown(self.scoring)}, and X lives on a cluster, where rows are "
+                "dealt to a number of folds and judged by the loss. Give cv a number from 2 on, and leave scoring out."
+            )
+        model.set_params(n_jobs=1)
+        scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size, int(count)))
+        for number, (inside, outside) in enumerate(X.folds(int(count))):
+            walk = fitting.walk(model, self.lam1_grid_, self.lam2_grid_, inside, None)
+            places, fitted = zip(*((place, cluster.plain(found)) for place, found in walk), strict=True)
+            judged = cluster.fold_scores(outside, list(fitted), _score)
+            for place, value in zip(places, judged, strict=True):
+                scores[(*place, number)] = value
+        return scores
 
     def _folds(self, model: Any, X: Any, y: Any) -> Any:
         """Rows to learn from and rows to hold out; along a line of positions every fifth, so that none has a gap."""

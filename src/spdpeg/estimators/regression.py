@@ -133,7 +133,7 @@ class AnyRegressor(RegressorMixin, Estimator):
         return np.asarray(scores + (added if scores.ndim == 1 else added[:, None]))
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> fitting.Data:
-        if is_dask(X):
+        if cluster.is_there(X):
             rows = cluster.partitions(self, X, y, sample_weight, has_classes=False)
             return fitting.Data(rows, [None], None, offset)
         return self._data(X, y, sample_weight, True, offset)

@@ -104,14 +104,14 @@ class Newton:
 
     def step(self, at: Iterate) -> tuple[Iterate, Minimum, Sweep]:
         """The next iterate, usually after one read; the model's minimum; and the sums at it, dual point included."""
-        based, reads = self._floored(at)
+        before_step = self.sums.reads
+        based = self._floored(at)
         minimum = self._minimum(at.x, based)
         if minimum.status in ("unbounded", "inaccurate") and at.floor < 1.0:
             # Rows without a bend leave directions open that the loss closes farther away.
             at = replace(at, floor=1.0)
-            based, more = self._floored(at)
+            based = self._floored(at)
             minimum = self._minimum(at.x, based)
-            reads += more
         z = minimum.point
         with np.errstate(over="ignore", invalid="ignore"):  # a loss that grows exponentially, from which it steps back
             ahead = self.sums.at(z, curvature=True, model=based, ahead=minimum.w[: z.size])
@@ -121,21 +121,22 @@ class Newton:
         slope = float(based.gradient @ move) + penalty - before
         assert based.curvature is not None
         foretold = -(slope + 0.5 * float(move @ (based.curvature @ move)))
-        following = Iterate(z, ahead, ahead.loss + penalty, at.floor, reads + 1.0, 1.0, foretold)
+        following = Iterate(z, ahead, ahead.loss + penalty, at.floor, foretold=foretold)
         outside = not np.isfinite(at.value)  # of the domain, where any point inside is better
         lower = following.value <= at.value + _ARMIJO * slope + _ROUNDING * abs(at.value)
         if not (outside or (lower and np.isfinite(following.value))):
             following = self._search(at, following, move, slope)
         following.infeasible = minimum.status == "infeasible"
+        following.reads = float(self.sums.reads - before_step)
         return self._settled(at, following), minimum, ahead
 
-    def _floored(self, at: Iterate) -> tuple[Sweep, float]:
-        """The sums at x with bends of at least the floor, and the reads that took."""
+    def _floored(self, at: Iterate) -> Sweep:
+        """The sums at x with bends of at least the floor."""
         least, largest = at.sweep.bends
         floor = at.floor * (self._most_bend if np.isfinite(self._most_bend) else largest)
         if floor <= 0.0 or least >= floor:
-            return at.sweep, 0.0
-        return self.sums.floored(at.sweep, floor), 1.0
+            return at.sweep
+        return self.sums.floored(at.sweep, floor)
 
     def _minimum(self, x: np.ndarray, sweep: Sweep) -> Minimum:
         H = sweep.curvature
@@ -152,8 +153,7 @@ class Newton:
                 value = float(loss) + self._penalty(x)
                 if value <= at.value + _ARMIJO * length * slope:
                     sweep = self.sums.between(at.sweep, whole.sweep, length)
-                    reads = whole.reads + 1.0
-                    return replace(whole, x=x, sweep=sweep, value=value, reads=reads, length=float(length))
+                    return replace(whole, x=x, sweep=sweep, value=value, length=float(length))
             longest *= 0.5**_AT_ONCE
         return replace(whole, x=at.x, sweep=at.sweep, value=at.value, length=0.0)
 

@@ -13,7 +13,7 @@ _SHARE = 0.02
 """Fraction of the rows in the sample, unless there are many coordinates."""
 _ROWS_PER_COORDINATE = 20
 """Rows in the sample for each coordinate, at least."""
-_MOST_ENTRIES = 1 << 24
+MOST_ENTRIES = 1 << 24
 """Numbers that the sample may hold."""
 _LARGEST_SHARE = 0.25
 """Fraction of the rows beyond which a sample does not pay."""
@@ -27,18 +27,18 @@ def sampled_start(problem: Problem, newton: Newton, x: np.ndarray) -> tuple[np.n
     """A point near the minimum of the objective on a sample of the rows, and the number of rows that were read."""
     sums, d = problem.sums, x.size
     wanted = int(max(_SHARE * sums.n_rows, min(_ROWS_PER_COORDINATE * d, _LARGEST_SHARE * sums.n_rows)))
-    wanted = min(wanted, _MOST_ENTRIES // d)
+    wanted = min(wanted, MOST_ENTRIES // d)
     # Newton's first step minimises a squared loss from anywhere.
     if sums.resident or wanted < 2 * d or problem.loss.quadratic:
         return x, 0
-    block = sums.sample(wanted)
-    if block is None:
+    sample = sums.sample(wanted)
+    if sample is None:
         return x, 0
-    read = block.labels.size
+    block, read = sample
     if block.weights.size:
         if not float(block.weights.sum()) > 0.0:
             return x, read
-        block = block._replace(weights=as_reals(block.weights * (read / float(block.weights.sum()))))
+        block = block._replace(weights=as_reals(block.weights * (block.labels.size / float(block.weights.sum()))))
     if problem.loss.binary and np.ptp(block.labels) == 0.0:
         return x, read  # one class only has its minimum at infinity
     newton = newton.on(LocalSums.of(block, problem.loss))

@@ -1,12 +1,20 @@
-"""LIBSVM text: `label index:value index:value ...`, zeros left out."""
+"""LIBSVM text: `label index:value index:value ...`, zeros left out.
 
+Blocks of lines are read by compiled code, several at a time. What is written in any other way (names of classes,
+queries, numbers that are none) goes through scikit-learn's parser, line by line, which finds what is wrong and where.
+"""
+
+from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import cpu_count
 
 from ..errors import InputError
+from ..kernels.decimals import powers, read_libsvm
 from . import limits
 from .columns import Columns
 from .source import Source
@@ -15,40 +23,131 @@ from .table import Table, checked
 _DIGITS = 15
 """Whole numbers with that many digits are held exactly."""
 
+_BLOCK = 1 << 22
+"""Bytes that are parsed at a time."""
+
+_MOST_LEFT = 1 << 12
+"""Numbers of a block that Python may read one by one."""
+
+
+class Parsed(NamedTuple):
+    """Rows with indices as they are written, their labels, and the numbers of their lines."""
+
+    X: Any
+    y: np.ndarray
+    lines: np.ndarray
+
+    def place(self, row: int) -> str:
+        """Where a row stands."""
+        return f"line {self.lines[row]}"
+
 
 def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     """The whole file. Indices count from 1, or from 0 if a 0 occurs, as scikit-learn writes them."""
-    X, y = _parse(source, None)
-    if not y.size:
+    parts = list(_parsed(source))
+    if not parts:
         raise InputError(f"{source.name} holds no rows. Check what should have written it.")
-    return _table(source, X, y, n_features, first=_first_index(X))
+    whole = _joined(parts)
+    return _table(source, whole, n_features, first=_first_index(whole.X))
 
 
 def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: Columns) -> Iterator[Table]:
     """Chunks; the first one decides whether indices count from 0 or 1 and, without `n_features`, how many there are."""
     first = None
-    while True:
-        X, y = _parse(source, rows_per_chunk)
-        if not y.size:
-            return
+    for part in _of_length(_parsed(source), rows_per_chunk):
         if first is None:
-            first = _first_index(X)
-        chunk = _table(source, X, y, n_features, first)
+            first = _first_index(part.X)
+        chunk = _table(source, part, n_features, first)
         n_features = chunk.X.shape[1]
         yield chunk
+
+
+def _parsed(source: Source) -> Iterator[Parsed]:
+    """Blocks of the file, in their order, parsed by all processors."""
+    waiting: deque[Future[Parsed]] = deque()
+    with ThreadPoolExecutor(cpu_count(), thread_name_prefix="spdpeg-parse") as pool:
+        try:
+            for first, block in source.blocks(_BLOCK):
+                waiting.append(pool.submit(_block, source.name, first, block))
+                if len(waiting) > cpu_count():
+                    yield from _any_rows(waiting.popleft().result())
+            while waiting:
+                yield from _any_rows(waiting.popleft().result())
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _any_rows(part: Parsed) -> Iterator[Parsed]:
+    if part.y.size:
+        yield part
+
+
+def _block(name: str, first: int, block: bytes) -> Parsed:
+    """The rows of some lines, of which the first has this number."""
+    ended = block if block.endswith(b"\n") else block + b"\n"
+    rows, entries = ended.count(b"\n"), ended.count(b":")
+    labels, lines = np.empty(rows, dtype=np.uint64), np.empty(rows, dtype=np.int64)
+    indptr, indices, values = np.zeros(rows + 1, np.int64), np.empty(entries, np.int32), np.empty(entries, np.uint64)
+    left = np.empty((_MOST_LEFT, 3), dtype=np.int64)
+    text = np.frombuffer(ended, dtype=np.uint8)
+    n = int(read_libsvm(text, powers(), np.empty(1, np.uint64), labels, indptr, indices, values, lines, left))
+    if n < 0:
+        return _line_by_line(name, first, block)
+    numbers = values.view(np.float64)
+    for start, stop, entry in left[1 : left[0, 0] + 1]:
+        numbers[entry] = float(ended[start:stop])
+    used, width = int(indptr[n]), int(indices[: indptr[n]].max(initial=0)) + 1
+    X = sp.csr_array((numbers[:used], indices[:used], indptr[: n + 1]), shape=(n, width))
+    return Parsed(X, labels[:n].view(np.float64), lines[:n] + first)
+
+
+def _joined(parts: list[Parsed]) -> Parsed:
+    if len(parts) == 1:
+        return parts[0]
+    width = max(part.X.shape[1] for part in parts)
+    for part in parts:
+        part.X.resize(part.X.shape[0], width)
+    y, lines = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+    return Parsed(sp.vstack([part.X for part in parts], format="csr"), y, lines)
+
+
+def _of_length(parts: Iterator[Parsed], length: int) -> Iterator[Parsed]:
+    """The same rows, `length` at a time."""
+    waiting: list[Parsed] = []
+    rows = 0
+    for part in parts:
+        waiting.append(part)
+        rows += part.y.size
+        while rows >= length:
+            whole = _joined(waiting)
+            yield Parsed(*(field[:length] for field in whole))
+            waiting, rows = [Parsed(*(field[length:] for field in whole))], rows - length
+    if rows:
+        yield _joined(waiting)
+
+
+# ------------------------------------------------------------------------------------------------------- line by line
 
 
 class _Feed:
     """Lines for scikit-learn's parser, which asks for a `read` but only iterates."""
 
-    def __init__(self, lines: Iterator[bytes]) -> None:
-        self._lines = lines
+    def __init__(self, first: int, block: bytes) -> None:
+        self._block, self._first = block, first
+        self.lines: list[int] = []
+        self.last = b""
 
     def read(self) -> bytes:
         return b"".join(self)
 
     def __iter__(self) -> Iterator[bytes]:
-        for line in self._lines:
+        for number, line in enumerate(self._block.splitlines(keepends=True), start=self._first):
+            content = line.lstrip()
+            if not content or content.startswith(b"#"):
+                continue
+            self.last = line
+            self.lines.append(number)
             # Python, and so the parser, reads 1_000 as a number; no file means that.
             if b"_" in line and b"_" in line.partition(b"#")[0]:
                 raise ValueError
@@ -63,21 +162,20 @@ def _merges(line: bytes) -> bool:
     return label.lstrip("+-").isdecimal() and int(label) != int(float(label))
 
 
-def _parse(source: Source, limit: int | None) -> tuple[Any, np.ndarray]:
-    """Rows with indices as they are written, and labels."""
+def _line_by_line(name: str, first: int, block: bytes) -> Parsed:
+    """The same by scikit-learn's parser."""
     # Here, since scikit-learn takes longer to import than all the rest.
     from sklearn.datasets import load_svmlight_file
 
+    feed = _Feed(first, block)
     try:
-        X, y = load_svmlight_file(_Feed(source.rows(limit, comment=b"#")), zero_based=True)
-    except InputError:
-        raise
+        X, y = load_svmlight_file(feed, zero_based=True)
     except (ValueError, OverflowError):
-        cut = "" if source.last.endswith(b"\n") else " The line has no end, so the file may be truncated."
+        cut = "" if feed.last.endswith(b"\n") else " The line has no end, so the file may be truncated."
         raise InputError(
-            f"{source.name}, {source.place(-1)}: {_complaint(source.last)}. Repair or drop the line.{cut}"
+            f"{name}, line {feed.lines[-1]}: {_complaint(feed.last)}. Repair or drop the line.{cut}"
         ) from None
-    return sp.csr_array(X), y
+    return Parsed(sp.csr_array(X), y, np.array(feed.lines, dtype=np.int64))
 
 
 def _complaint(line: bytes) -> str:
@@ -111,25 +209,25 @@ def _first_index(X: Any) -> int:
     return min(1, int(X.indices.min(initial=1)))
 
 
-def _table(source: Source, X: Any, y: np.ndarray, n_features: int | None, first: int) -> Table:
+def _table(source: Source, part: Parsed, n_features: int | None, first: int) -> Table:
+    X, y, _ = part
     indices = X.indices - first
     if indices.min(initial=0) < 0:
         raise InputError(
-            f"{source.name}, {_place_of(source, X, indices < 0)}: index 0, where the lines before counted from 1. "
+            f"{source.name}, {_place_of(part, indices < 0)}: index 0, where the lines before counted from 1. "
             "Make all indices count from 1."
         )
     width = int(indices.max(initial=0)) + 1
     if n_features is not None and width > n_features:
         raise InputError(
-            f"{source.name}, {_place_of(source, X, indices >= n_features)}: more than {n_features} features. "
+            f"{source.name}, {_place_of(part, indices >= n_features)}: more than {n_features} features. "
             f"Pass n_features of at least {width}, or check that the file belongs to the same data."
         )
     shape = (y.size, width if n_features is None else n_features)
     rows = sp.csr_array((X.data, indices, X.indptr), shape=shape)
-    limit = limits.expanded(source.size)
-    return checked(source.name, rows, y, None, place=source.place, limit=limit)
+    return checked(source.name, rows, y, None, place=part.place, limit=limits.expanded(source.size))
 
 
-def _place_of(source: Source, X: Any, entries: np.ndarray) -> str:
+def _place_of(part: Parsed, entries: np.ndarray) -> str:
     """Where the first of the marked entries stands."""
-    return source.place(int(np.searchsorted(X.indptr, int(np.argmax(entries)), side="right")) - 1)
+    return part.place(int(np.searchsorted(part.X.indptr, int(np.argmax(entries)), side="right")) - 1)

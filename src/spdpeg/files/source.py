@@ -71,8 +71,8 @@ class Source:
             self._file: Any = self._raw if undo is None else io.BufferedReader(undo(self._raw), _BUFFER)
             self.compressed = undo is not None
             self._refuse_pages()
-            old = _CARRIAGE_RETURNS.match(self._head()) is not None
-            self._texts = self._carriage_returns() if old else iter(self._next_line, b"")
+            self._old = _CARRIAGE_RETURNS.match(self._head()) is not None
+            self._texts = self._carriage_returns() if self._old else iter(self._next_line, b"")
         except BaseException:
             self.__exit__()
             raise
@@ -136,6 +136,16 @@ class Source:
                 self.last = line
                 yield line
 
+    def blocks(self, size: int) -> Iterator[tuple[int, bytes]]:
+        """Whole lines, about `size` bytes at a time, with the number of the first; instead of `rows`."""
+        while True:
+            with self._undamaged():
+                block = self._block(size)
+            if not block:
+                return
+            yield self._line + 1, block
+            self._line += block.count(b"\n")
+
     def give_back(self, number: int, line: bytes) -> None:
         """Let `rows` begin with a line that it gave, and its number; the last that is given back comes first."""
         self._given_back.append((number, line))
@@ -152,6 +162,15 @@ class Source:
             content = line.lstrip()
             if content and not (comment and content.startswith(comment)):
                 yield self._line, line
+
+    def _block(self, size: int) -> bytes:
+        if self._old:
+            lines: list[bytes] = []
+            while sum(map(len, lines)) < size and (line := next(self._texts, b"")):
+                lines.append(line)
+            return b"".join(lines)
+        block = bytes(self._file.read(size))
+        return block if block.endswith(b"\n") or len(block) < size else block + self._next_line()
 
     def _next_line(self) -> bytes:
         line: bytes = self._file.readline(_LONGEST_LINE)

@@ -10,6 +10,9 @@ from ..lazy import refuse_dask
 from ..losses import Loss
 from ..parameters import shown, vector
 
+AT_A_TIME = 1 << 20
+"""Labels that are looked at together, so that what is made of them takes little memory."""
+
 _LARGEST_OFFSET = 300.0
 """Under a log link: exponentials of it and of its negative leave room for products."""
 
@@ -55,7 +58,8 @@ def two_classes(labels: np.ndarray, name: str, loss: Loss) -> np.ndarray:
 def as_signs(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
     """-1 for the first class, 1 for the second."""
     negative, positive = classes
-    if labels.dtype == np.float64 and negative == -1.0 and positive == 1.0 and np.all(np.abs(labels) == 1.0):
+    signs = labels.dtype == np.float64 and negative == -1.0 and positive == 1.0
+    if signs and all(np.all(np.abs(some) == 1.0) for some in _parts(labels)):
         return as_reals(labels)
     unknown = (labels != negative) & (labels != positive)
     if np.any(unknown):
@@ -101,9 +105,15 @@ def moved(loss: Loss, labels: np.ndarray, weights: np.ndarray, offset: Any) -> t
 def different(labels: np.ndarray, name: str) -> np.ndarray:
     """The different labels in order."""
     try:
-        return np.unique(labels)
+        # Some at a time: sorting takes a copy.
+        found = [np.unique(some) for some in _parts(labels)]
+        return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
     except TypeError:
         kinds = sorted({type(label).__name__ for label in labels})
         raise InputError(
             f"{name} mixes labels of the types {', '.join(kinds)}, which have no order. Make all of them one type."
         ) from None
+
+
+def _parts(labels: np.ndarray) -> list[np.ndarray]:
+    return [labels[start : start + AT_A_TIME] for start in range(0, max(labels.size, 1), AT_A_TIME)]

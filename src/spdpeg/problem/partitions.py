@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..losses import Loss
 from ..sparse import first_not_finite
 from ..sums.cluster import ClusterSums
 from ..sums.rounds import Rounds, active_client
-from ..sums.tasks import Kept, Resident, only
+from ..sums.tasks import Kept, Resident, Summand, only
 from ..sums.threads import one_blas_thread
 from .labels import as_labels, as_numbers, different
 from .weights import checked_weights
@@ -65,6 +65,20 @@ class Encoding(NamedTuple):
     classes: np.ndarray
     of_class: np.ndarray
     """Weights of classes; empty if they have none."""
+    fold: "Fold | None"
+    """The rows that count; None for all of them."""
+
+
+class Fold(NamedTuple):
+    """Some of the rows, drawn by their numbers: those of one of `n_folds`, or all others."""
+
+    number: int
+    n_folds: int
+    held: bool
+
+    def marks(self, rows: np.ndarray) -> np.ndarray:
+        """Which of the rows with these numbers are meant."""
+        return (_folds(rows, self.n_folds) == self.number) == self.held
 
 
 class Partitions(Source):
@@ -110,6 +124,8 @@ class Partitions(Source):
         square = sum(summary.square for summary in found) / self.n_samples
         self.typical_bias = math.sqrt(square) if 0.0 < square < math.inf else 1.0
         self._of_class, self._weighted = np.zeros(0), sample_weight is not None
+        self._fold: Fold | None = None
+        self._firsts = np.cumsum([0, *(summary.n_rows for summary in found)])[:-1].tolist()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -132,6 +148,28 @@ class Partitions(Source):
             raise InputError("The weights of all rows are 0, those of their classes included. One row must count.")
         return other
 
+    def folds(self, count: int) -> list[tuple[Self, Self]]:
+        """The same rows in folds, each as those to learn from and those held out: all others have weight 0."""
+        asked = {"count": count, "classes": self.classes, "exponent": self._exponent}
+        leaves = self._rounds.each(_fold_totals, self._parts, self._firsts, **asked)
+        [totals] = self._rounds.total(leaves).sums
+        pairs = []
+        for number in range(count):
+            if not (totals[number].sum() > 0.0 and (self.totals - totals[number]).sum() > 0.0):
+                raise InputError(f"Fold {number} of {count} has no rows, or all of them. Take fewer folds.")
+            inside, outside = copy.copy(self), copy.copy(self)
+            inside._fold, inside.totals = Fold(number, count, held=False), self.totals - totals[number]
+            outside._fold, outside.totals = Fold(number, count, held=True), totals[number]
+            pairs.append((inside, outside))
+        return pairs
+
+    def mean(self, function: Callable[..., np.ndarray], *arguments: Any) -> np.ndarray:
+        """Mean over partitions, by weight, of what a function makes of the rows, labels and weights that count."""
+        shared = self._rounds.common(only, (function, arguments, self._fold))
+        leaves = self._rounds.each(_judged, self._parts, self._firsts, [shared] * len(self._parts))
+        total, weight = self._rounds.total(leaves).sums
+        return np.asarray(total / weight)
+
     @property
     def total_weight(self) -> float:
         """Of all rows, weights of classes included; their number, without weights."""
@@ -144,7 +182,7 @@ class Partitions(Source):
     def sums(self, loss: Loss, bias: float, positive: Any) -> ClusterSums:
         """Sums over the rows for a loss; `positive` is the label of +1, or None if labels are numbers."""
         encoding = self._rounds.common(only, self._encoding(loss, bias, positive))
-        residents = self._rounds.each(_encoded, self._parts, [encoding] * len(self._parts))
+        residents = self._rounds.each(_encoded, self._parts, self._firsts, [encoding] * len(self._parts))
         width = self.n_features + (bias != 0.0)
         return ClusterSums(self._rounds, residents, self.n_samples, width, self.n_entries, self.is_sparse)
 
@@ -160,7 +198,7 @@ class Partitions(Source):
             yield X, labels, weights if weights.size else None
 
     def _chunk(self, number: int, encoding: Encoding) -> Any:
-        return self._rounds.each(_as_chunk, [self._parts[number]], [encoding])
+        return self._rounds.each(_as_chunk, [self._parts[number]], [self._firsts[number]], [encoding])
 
     def _set_totals(self, found: Sequence[Summary]) -> None:
         self._exponent = max(summary.exponent for summary in found)
@@ -174,8 +212,9 @@ class Partitions(Source):
             self.totals[places] += np.ldexp(summary.totals, summary.exponent - self._exponent)
 
     def _encoding(self, loss: Loss, bias: float, positive: Any) -> Encoding:
-        factor = self.n_samples / self._total if self._weighted or self._of_class.size else 0.0
-        return Encoding(loss, bias, positive, self._exponent, factor, self.classes, self._of_class)
+        weighted = self._weighted or self._of_class.size or self._fold is not None
+        factor = self.n_samples / self._total if weighted else 0.0
+        return Encoding(loss, bias, positive, self._exponent, factor, self.classes, self._of_class, self._fold)
 
 
 # ---------------------------------------------------------------------------------------------------- on the driver
@@ -333,15 +372,17 @@ def _summary(kept: Kept, has_classes: bool) -> Summary:
     return Summary(labels.size, rows.values.size, rows.indptr.size > 0, square, exponent, classes, totals)
 
 
-def _encoded(kept: Kept, encoding: Encoding) -> Resident:
-    rows, labels, weights = _labelled(kept.value, encoding)
+def _encoded(kept: Kept, first: int, encoding: Encoding) -> Resident:
+    rows, labels, weights = _labelled(kept.value, first, encoding)
     return Resident(Block(rows._replace(bias=encoding.bias), labels, weights), encoding.loss)
 
 
-def _labelled(block: Block, encoding: Encoding) -> Block:
-    """The block with labels and weights as the problem has them."""
+def _labelled(block: Block, first: int, encoding: Encoding) -> Block:
+    """The block with labels and weights as the problem has them; its first row has this number among all."""
     rows, labels, weights = block
-    scale: Any = np.ldexp(weights, -encoding.exponent) if weights.size else 1.0
+    scale: Any = np.ldexp(weights, -encoding.exponent) if weights.size else np.ones(labels.size)
+    if encoding.fold is not None:
+        scale = scale * encoding.fold.marks(first + np.arange(labels.size))
     if encoding.of_class.size:
         scale = scale * encoding.of_class[np.searchsorted(encoding.classes, labels)]
     weights = as_reals(encoding.factor * scale) if encoding.factor else no_weights()
@@ -352,6 +393,37 @@ def _labelled(block: Block, encoding: Encoding) -> Block:
     return Block(rows, as_reals(labels), weights)
 
 
-def _as_chunk(kept: Kept, encoding: Encoding) -> tuple[Any, np.ndarray, np.ndarray]:
-    rows, labels, weights = _labelled(kept.value, encoding)
+def _as_chunk(kept: Kept, first: int, encoding: Encoding) -> tuple[Any, np.ndarray, np.ndarray]:
+    rows, labels, weights = _labelled(kept.value, first, encoding)
     return data_matrix(rows), labels, weights
+
+
+def _folds(rows: np.ndarray, count: int) -> np.ndarray:
+    """Folds of rows by their numbers, mixed so well that no order of the rows matters (the finalizer of splitmix64)."""
+    z = rows.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z ^ (z >> np.uint64(31))) % np.uint64(count)
+
+
+def _fold_totals(kept: Kept, first: int, count: int, classes: np.ndarray, exponent: int) -> Summand:
+    """Weights of the rows of each class, fold by fold."""
+    _, labels, weights = kept.value
+    codes = np.searchsorted(classes, labels) if classes.size > 1 else np.zeros(labels.size, dtype=np.int64)
+    folds = _folds(first + np.arange(labels.size), count).astype(np.int64)
+    scale = np.ldexp(weights, -exponent) if weights.size else None
+    totals = np.bincount(folds * classes.size + codes, scale, count * classes.size)
+    return Summand((totals.reshape(count, -1).astype(float),), np.zeros(0))
+
+
+def _judged(kept: Kept, first: int, shared: tuple[Any, ...]) -> Summand:
+    """What a function makes of the rows of a partition, times their weight, and the weight."""
+    function, arguments, fold = shared
+    rows, labels, weights = kept.value
+    counts = np.arange(labels.size) if fold is None else np.flatnonzero(fold.marks(first + np.arange(labels.size)))
+    used = weights[counts] if weights.size else np.ones(counts.size)
+    weight = float(used.sum())
+    if not weight > 0.0:  # the shape of a mean of nothing
+        return Summand((np.zeros(len(arguments[0])), 0.0), np.zeros(0))
+    values = function(data_matrix(rows)[counts], labels[counts], used, *arguments)
+    return Summand((weight * np.asarray(values), weight), np.zeros(0))

@@ -14,6 +14,7 @@ from ..certificate import Certificate, certify
 from ..certificate.slopes import MOST_FREE, best_level
 from ..data import CSR, Block, Source, Stream, Tables, as_source
 from ..data.base import no_weights
+from ..data.selection import pieces
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import STRETCH, as_reals
 from ..kernels.rows import gradient_sum, sum_stretches
@@ -23,13 +24,13 @@ from ..losses import Loss
 from ..operators import Empty, Identity, Operator, Repeated, as_operator
 from ..parameters import as_number, numbers, require_parts, shown
 from ..penalties import Penalty, SeparableSum, constrain
-from ..sums import LocalSums, RowStatistics, Sums
+from ..sums import FarSums, LocalSums, RowStatistics, Sums
 from ..sums.moments import Moments, Quadratic
 from ..sums.portions import Read
 from .checks import checked_bias, checked_loss, checked_penalty
 from .gram_norm import gram_norm, rough_gram_norm
 from .kept_moments import KeptMoments
-from .labels import as_labels, as_numbers, as_signs, classes_of_stream, moved, two_classes
+from .labels import AT_A_TIME, as_labels, as_numbers, as_signs, classes_of_stream, moved, two_classes
 from .partitions import Partitions, Positive
 from .weights import checked_weights, normalized
 
@@ -125,7 +126,7 @@ class Problem:
                 self._block = Block(self.source.rows._replace(bias=self.bias), self._labels, self._weights)
         if isinstance(intercept, bool | np.bool_) and intercept:
             self._choose_bias()
-        if self._block is not None:
+        if self._block is not None and not self.on_disk:  # rows on a disk are checked when they are first read
             self.check_block(self._block)
         self._moments = KeptMoments()
 
@@ -224,8 +225,8 @@ class Problem:
         if isinstance(self.source, Partitions):
             return self.source.sums(self.loss, self.bias, self._positive)
         if isinstance(self.source, Tables):
-            return LocalSums(Read(self.source, self.bias), self._labels, self._weights, self.loss)
-        return LocalSums.of(self.block, self.loss, self.on_disk)
+            return FarSums(Read(self.source, self.bias), self._labels, self._weights, self.loss)
+        return (FarSums if self.on_disk else LocalSums).of(self.block, self.loss)
 
     @property
     def labels(self) -> np.ndarray:
@@ -252,7 +253,10 @@ class Problem:
             return 0.0
         if not math.isfinite(self.loss.curvature):
             return math.inf
-        block = self.sums.sample(_SAMPLED_ROWS) if self._block is None else self._block
+        block = self._block
+        if block is None:
+            sample = self.sums.sample(_SAMPLED_ROWS)
+            block = None if sample is None else sample.block
         norm = math.inf if block is None else gram_norm(block, self.n_coordinates)
         return self.loss.curvature * min(norm, self.statistics.mean_square)
 
@@ -418,6 +422,11 @@ class Problem:
             start = some.stop
             yield table, self._labels[some], self._weights[some] if self._weights.size else None
 
+    def check_rows(self) -> None:
+        """Refuse rows that hold NaN or infinite entries, if nobody has looked yet."""
+        if "statistics" not in vars(self):
+            self.statistics = self.sums.statistics()
+
     def check_block(self, block: Block) -> None:
         """Refuse rows that hold NaN or infinite entries, such as those of a chunk of a stream."""
         statistics = LocalSums.of(block, self.loss).statistics()
@@ -432,8 +441,11 @@ class Problem:
             x = np.zeros(self.n_coordinates)
             return self.sums.evaluate(x, self.sums.margins_at_zero(), margin).loss if margin else self.sums.loss(x)
         labels, weights = self.labels, self._weights if self._block is None else self._block.weights
-        total = sum_stretches(self.loss.read_term, np.full(labels.size, margin), labels, weights, np.empty(STRETCH))
-        return float(total) / labels.size
+        margins, term, total = np.full(min(labels.size, AT_A_TIME), margin), self.loss.read_term, 0.0
+        for start in range(0, labels.size, AT_A_TIME):
+            some = slice(start, start + AT_A_TIME)
+            total += sum_stretches(term, margins[: labels[some].size], labels[some], weights[some], np.empty(STRETCH))
+        return total / labels.size
 
     def _make_source(self, X: Any, F: Any) -> Source | Stream:
         if X is not None:
@@ -460,18 +472,17 @@ class Problem:
         if isinstance(self.source, Partitions):
             self.bias = self.source.typical_bias
             return
-        if isinstance(self.source, Tables):
-            # Any number will do; that of the first rows saves a read of all of them.
-            table = next(self.source.blocks())
-            square = float(np.square(table, dtype=float).sum()) / table.shape[0]
-            self.bias = math.sqrt(square) if 0.0 < square < math.inf else 1.0
-            return
-        block = self.block
-        alone = block._replace(rows=block.rows._replace(bias=0.0))
-        square = LocalSums.of(alone, self.loss).statistics().mean_square
-        if square > 0.0:
-            self.bias = math.sqrt(square)
-            self._block = block._replace(rows=block.rows._replace(bias=self.bias))
+        if isinstance(self.source, Source) and self.source.on_disk:
+            # Any number will do; that of some rows saves a read of all of them.
+            table = next(pieces(self.source))
+            values = table.data if sp.issparse(table) else table
+            square = float(np.square(values, dtype=float).sum()) / table.shape[0]
+        else:
+            alone = self.block._replace(rows=self.block.rows._replace(bias=0.0))
+            square = LocalSums.of(alone, self.loss).statistics().mean_square
+        self.bias = math.sqrt(square) if 0.0 < square < math.inf else 1.0
+        if self._block is not None:
+            self._block = self._block._replace(rows=self._block.rows._replace(bias=self.bias))
 
     def _set_penalties(self, r1: Penalty | None, r2: Penalty | None, F: Any) -> None:
         alone = checked_penalty("r1", r1)

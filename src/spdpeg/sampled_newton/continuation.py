@@ -16,7 +16,7 @@ import numpy as np
 from ..certificate import Certificate, certify, least_gap
 from ..problem import Problem
 from ..result import History, Run, Status
-from ..sums import Evaluation
+from ..sums import Evaluation, evaluated_rows
 from .models import Form, Split, TallModel, splitting
 
 _MOST_STEPS = 12
@@ -65,7 +65,7 @@ class Continuation:
         n, begun = problem.block.labels.size, time.perf_counter()
         form = splitting(problem)
         self._model.penalise(problem, form)
-        x, evaluation, reads = start.x, problem.sums.evaluate(start.x, start.margins), n
+        x, evaluation, reads = start.x, evaluated_rows(problem.sums, start.x, start.margins), n
         y = -start.dual if start.dual.size == problem.F.n_outputs else np.zeros(problem.F.n_outputs)
         split = form.split(problem, x, y, evaluation.gradient)
         value = evaluation.loss + problem.penalty_value(x)
@@ -78,7 +78,7 @@ class Continuation:
             with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
                 point = self._model.minimize(x, evaluation.gradient, split, accuracy)
             x_new = form.exact(problem, point, split)
-            there = problem.sums.evaluate(x_new)
+            there = evaluated_rows(problem.sums, x_new)
             value_new = there.loss + problem.penalty_value(x_new)
             if not value_new <= value + _SLACK * abs(value):
                 self._misses = _MISSES

@@ -21,7 +21,7 @@ from ..parameters import whole_number
 from ..problem import Problem
 from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
 from ..state import State
-from ..sums import Evaluation
+from ..sums import Evaluation, evaluated_rows
 from .chain_face import face_step
 from .kernels import curvatures
 from .models import Form, SparseModel, Split, TallModel, WideModel, is_sparse, splitting
@@ -140,7 +140,7 @@ class SampledNewton(Periodic, Watcher):
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
         if not math.isnan(state.numbers["value"]):
             return 0
-        self._begin(problem, state, problem.sums.evaluate(state.vectors["x"]))
+        self._begin(problem, state, evaluated_rows(problem.sums, state.vectors["x"]))
         return problem.block.labels.size
 
     def on_certificate(
@@ -258,7 +258,7 @@ class SampledNewton(Periodic, Watcher):
 
 def _read(problem: Problem, x: np.ndarray) -> tuple[Evaluation, float]:
     """What the data say at x, and the objective."""
-    evaluation = problem.sums.evaluate(x)
+    evaluation = evaluated_rows(problem.sums, x)
     return evaluation, evaluation.loss + problem.penalty_value(x)
 
 

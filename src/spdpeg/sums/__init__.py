@@ -6,17 +6,19 @@ belongs to single rows (margins, slopes, bends) stays with the rows.
 | file | what |
 |---|---|
 | base | the protocol, for people who keep rows somewhere else |
-| local | sums over blocks of rows that this process reads |
+| local | sums over blocks of rows in the memory of this process |
+| far | the same for rows that are read anew each time: one number stays with each of them |
 | part | the sums over one block |
 | portions | rows cut into blocks |
 | threads | blocks worked on by several threads, with the same bits for any number of them |
-| statistics | second moments, which are all that the squared loss depends on |
+| moments | second moments, which are all that the squared loss depends on |
 | cluster | sums over partitions on the workers of a dask cluster |
 | rounds | tasks on a cluster, added up by a tree; what went wrong, in a sentence |
 | tasks | what a worker does with a partition |
 """
 
-from .base import Evaluation, RowStatistics, Sums, Sweep, Token
+from .base import Evaluation, RowStatistics, Sums, Sweep, Token, evaluated_rows
+from .far import FarSums
 from .local import LocalSums
 
-__all__ = ["Evaluation", "LocalSums", "RowStatistics", "Sums", "Sweep", "Token"]
+__all__ = ["Evaluation", "FarSums", "LocalSums", "RowStatistics", "Sums", "Sweep", "Token", "evaluated_rows"]

@@ -62,6 +62,14 @@ class Evaluation(NamedTuple):
     """The gradient's part from rows with positive slopes; None where nobody has asked for it."""
 
 
+class Sample(NamedTuple):
+    """Some rows in memory."""
+
+    block: Block
+    read: int
+    """Rows that were read for it: where they come in groups, those of a whole group."""
+
+
 class RowStatistics(NamedTuple):
     """Of the rows, weights included."""
 
@@ -69,6 +77,12 @@ class RowStatistics(NamedTuple):
     mean_square: float
     mean_noise: float
     """Mean of |gradient of one row's loss at x = 0|^2."""
+
+
+def evaluated_rows(sums: "Sums", x: np.ndarray, margins: Token = None) -> Evaluation:
+    """`sums.evaluate` with margins as a vector, for what needs those of single rows."""
+    found = sums.evaluate(x, margins)
+    return found._replace(margins=sums.vector(found.margins))
 
 
 class Sums(Protocol):
@@ -163,7 +177,7 @@ class Sums(Protocol):
     def column_squares(self) -> np.ndarray:
         """Means of w a_ij^2. One read."""
 
-    def sample(self, n_rows: int) -> Block | None:
+    def sample(self, n_rows: int) -> Sample | None:
         """About so many rows from all over the data, in memory; None if that would take a read of all rows."""
 
     def collapse(self, labels: np.ndarray, count: int) -> "Sums":
@@ -171,6 +185,11 @@ class Sums(Protocol):
 
         An intercept's column must be a piece of its own, the last. Tokens of margins may be exchanged between both.
         """
+
+    # Of single rows.
+
+    def vector(self, token: Token) -> np.ndarray:
+        """A token as a vector, for what needs single rows; refused where they are elsewhere. One read at most."""
 
     # Between runs.
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..data import Block
 from ..data.blocks import join
+from ..errors import UnsupportedError
 from . import tasks
-from .base import Evaluation, RowStatistics, Sweep
+from .base import Evaluation, RowStatistics, Sample, Sweep
 from .moments import Moments, near_means
 from .rounds import Rounds
 
@@ -143,17 +144,18 @@ class ClusterSums:
     def moments(self) -> Moments:
         """Second moments of rows and labels, all that the squared loss depends on. One read."""
         self.reads += 1
-        [found] = self._total(self._each(tasks.moments, (near_means(self.sample(_SEEN)),))).sums
+        [found] = self._total(self._each(tasks.moments, (near_means(self.sample(_SEEN).block),))).sums
         return found
 
     def column_squares(self) -> np.ndarray:
         """Means of w a_ij^2."""
         return np.asarray(self._facts.sums[3])
 
-    def sample(self, n_rows: int) -> Block:
+    def sample(self, n_rows: int) -> Sample:
         """About so many rows from all over the data, in memory; the same ones each time."""
         parts = self._rounds.gathered(self._each(tasks.sample, (self.n_rows, n_rows)))
-        return join(list(map(tasks.readable, parts)))
+        block = join(list(map(tasks.readable, parts)))
+        return Sample(block, block.labels.size)
 
     def collapse(self, labels: np.ndarray, count: int) -> "ClusterSums":
         """The same rows with columns added up over `count` pieces; labels[j] is the piece of column j, or -1. One read.
@@ -163,7 +165,11 @@ class ClusterSums:
         residents = self._each(tasks.collapse, (labels, count))
         return ClusterSums(self._rounds, residents, self.n_rows, count, self.n_rows * count, self.is_sparse)
 
-    # ---------------------------------------------------------------------------------------------- between runs
+    # -------------------------------------------------------------------------- of single rows, and between runs
+
+    def vector(self, token: Remote) -> np.ndarray:
+        """Refused: nothing of the rows comes here."""
+        raise UnsupportedError("X lives on a cluster, so that numbers of its rows stay there. Compute a sample.")
 
     def kept(self, token: Remote) -> np.ndarray:
         """Nothing: tokens stay on the workers."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from ..kernels.jit import STRETCH
 from ..kernels.rows import (
     Rows,
     adjoint,
-    column_squares,
     conjugates_at,
     evaluate,
     first_bad_row,
@@ -25,7 +24,7 @@ from ..kernels.rows import (
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
 from . import part, threads
-from .base import Evaluation, RowStatistics, Sweep
+from .base import Evaluation, RowStatistics, Sample, Sweep, Token
 from .moments import Moments, near_means
 from .portions import InMemory, Portions, cut
 
@@ -33,6 +32,9 @@ _SEEN = 256
 """Rows whose means are near those of all."""
 
 _NOTHING = np.zeros(0)
+
+Values = Callable[[Any, Block, slice], np.ndarray]
+"""The numbers that a token means for the rows of a block."""
 
 
 class LocalSums:
@@ -73,9 +75,9 @@ class LocalSums:
         self._shares = [(some.stop - some.start) / self.n_rows for some in self._ranges]
 
     @classmethod
-    def of(cls, block: Block, loss: Loss, on_disk: bool = False) -> "LocalSums":
-        """Of a block in memory, or on a memory map."""
-        return cls(cut(block.rows, block.labels.size, on_disk), block.labels, block.weights, loss, block)
+    def of(cls, block: Block, loss: Loss) -> Self:
+        """Of a block in memory."""
+        return cls(cut(block.rows, block.labels.size), block.labels, block.weights, loss, block)
 
     # ----------------------------------------------------------------------------------------------- at a point
 
@@ -85,7 +87,7 @@ class LocalSums:
         """All sums at x; `ahead` is where the model of an earlier sweep has its minimum. One read."""
         return self._swept(x, np.empty(self.n_rows), False, curvature, model, ahead)
 
-    def at_margins(self, margins: np.ndarray, *, curvature: bool = False) -> Sweep:
+    def at_margins(self, margins: Token, *, curvature: bool = False) -> Sweep:
         """The same at a point whose margins are known. One read."""
         return self._swept(np.zeros(self.n_columns), margins, True, curvature)
 
@@ -105,23 +107,11 @@ class LocalSums:
         """All sums, curvature too, at one of these points. One read."""
         return self.at_margins(_point_between(start, end, length), curvature=True)
 
-    def evaluate(self, x: np.ndarray, margins: np.ndarray | None = None, shift: float = 0.0) -> Evaluation:
+    def evaluate(self, x: np.ndarray, margins: Token = None, shift: float = 0.0) -> Evaluation:
         """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""
         known = margins is not None
         t = np.empty(self.n_rows) if margins is None else margins + shift if shift else margins
-        d = self.n_columns
-
-        def one(block: Block, some: slice) -> tuple[float, np.ndarray, np.ndarray]:
-            gradient, rising = np.empty(d), np.empty(d)
-            term, spare = self._loss.read_term, np.empty(STRETCH)
-            return float(evaluate(*block, term, x, known, t[some], spare, gradient, rising)), gradient, rising
-
-        loss, gradient, rising = 0.0, np.zeros(d), np.zeros(d)
-        for share, (value, whole, up) in zip(self._shares, self._each(one), strict=True):
-            loss += share * value
-            gradient += share * whole
-            rising += share * up
-        return Evaluation(loss, t, gradient, rising)
+        return self._looked(x, lambda block, some: t[some], known)._replace(margins=t)
 
     def loss(self, x: np.ndarray) -> float:
         """Mean loss alone. One read."""
@@ -131,47 +121,56 @@ class LocalSums:
 
     # ------------------------------------------------------------------------------------------ for lower bounds
 
-    def slopes(self, margins: np.ndarray, shift: float, up: float, down: float) -> np.ndarray:
+    def slopes(self, margins: Token, shift: float, up: float, down: float) -> Token:
         """phi' at margins + shift, positive slopes times `up`, the others times `down`."""
         return self.scaled(self._loss.derivative(margins + shift, self._labels), up, down)
 
-    def scaled(self, u: np.ndarray, up: float, down: float) -> np.ndarray:
+    def scaled(self, u: Token, up: float, down: float) -> Token:
         """u, its positive entries times `up`, the others times `down`."""
         return u if up == down == 1.0 else np.where(u > 0.0, up * u, down * u)
 
-    def adjoint(self, u: np.ndarray) -> np.ndarray:
+    def adjoint(self, u: Token) -> np.ndarray:
         """A^T W u / N. One read."""
+        values = self._values()
 
         def one(block: Block, some: slice) -> np.ndarray:
             out = np.empty(self.n_columns)
-            adjoint(block.rows, block.weights, u[some], out)
+            adjoint(block.rows, block.weights, values(u, block, some), out)
             return out
 
         return self._added(one)
 
-    def margins_at_zero(self) -> np.ndarray:
+    def margins_at_zero(self) -> Token:
         """Of x = 0."""
         return np.zeros(self.n_rows)
 
-    def mean_square(self, u: np.ndarray) -> float:
+    def mean_square(self, u: Token) -> float:
         """Mean of w u^2."""
-        return float(np.mean(u * u * self._weights if self._weights.size else u * u))
+        return float(self._mean(u, _square_sum))
 
-    def mean_slopes(self, margins: np.ndarray, shifts: np.ndarray) -> np.ndarray:
+    def mean_slopes(self, margins: Token, shifts: np.ndarray) -> np.ndarray:
         """Means of w phi'(margin + shift), for several shifts at once."""
         term, spare, slopes = self._loss.read_term, np.empty(STRETCH), np.empty(STRETCH)
-        sums = [slope_sum(term, margins, shift, self._labels, self._weights, spare, slopes) for shift in shifts]
-        return np.array(sums) / self.n_rows
 
-    def conjugate(self, u: np.ndarray, scale: float) -> float:
+        def sums(t: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+            return np.array([slope_sum(term, t, shift, labels, weights, spare, slopes) for shift in shifts])
+
+        return np.asarray(self._mean(margins, sums))
+
+    def conjugate(self, u: Token, scale: float) -> float:
         """Mean of w phi*(scale u)."""
-        return self._loss.conjugate_sum(scale * u, self._labels, self._weights) / self.n_rows
+        conjugate_sum = self._loss.conjugate_sum
+        return float(self._mean(u, lambda values, labels, weights: conjugate_sum(scale * values, labels, weights)))
 
-    def conjugate_at(self, margins: np.ndarray, shift: float, up: float, down: float) -> float:
+    def conjugate_at(self, margins: Token, shift: float, up: float, down: float) -> float:
         """The same for `slopes(margins, shift, up, down)`, which are not kept."""
         terms = self._loss.read_term, self._loss.conjugates_term  # not before they are needed: a loss may lack one
         spare = np.empty(STRETCH), np.empty(STRETCH)
-        return float(conjugates_at(*terms, margins, shift, up, down, self._labels, self._weights, *spare)) / self.n_rows
+
+        def sums(t: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
+            return float(conjugates_at(*terms, t, shift, up, down, labels, weights, *spare))
+
+        return float(self._mean(margins, sums))
 
     # ---------------------------------------------------------------------------------------- of the data alone
 
@@ -206,26 +205,22 @@ class LocalSums:
     def _some_rows(self, n_rows: int) -> Block:
         """A sample, or the first block where that is all that can be had without a read of all rows."""
         sample = self.sample(n_rows)
-        return self._block(0, next(self._portions.blocks())) if sample is None else sample
+        return self._block(0, next(self._portions.blocks())) if sample is None else sample.block
 
     def column_squares(self) -> np.ndarray:
         """Means of w a_ij^2. One read."""
 
-        def one(block: Block, some: slice) -> np.ndarray:
-            out = np.empty(self.n_columns)
-            column_squares(block.rows, block.weights, out)
-            return out
-
         if self._column_squares is None:
-            self._column_squares = self._added(one)
+            self._column_squares = self._added(lambda block, some: part.column_squares_of(block))
         return self._column_squares
 
-    def sample(self, n_rows: int) -> Block | None:
+    def sample(self, n_rows: int) -> Sample | None:
         """About so many rows from all over the data, in memory; None if that would take a read of all rows."""
         parts = self._portions.some(n_rows)
         if parts is None:
             return None
-        return join([Block(rows, self._labels[some], self._weights[some]) for some, rows in parts])
+        found = [(Block(rows, self._labels[some], self._weights[some]), read) for some, rows, read in parts]
+        return Sample(join([block for block, _ in found]), sum(read for _, read in found))
 
     def collapse(self, labels: np.ndarray, count: int) -> "LocalSums":
         """The same rows with columns added up over `count` pieces; labels[j] is the piece of column j, or -1. One read.
@@ -239,11 +234,15 @@ class LocalSums:
         portions = InMemory(part.cheaper(blocks, self.n_rows, pieces), self._portions.starts)
         return LocalSums(portions, self._labels, self._weights, self._loss)
 
-    # ---------------------------------------------------------------------------------------------- between runs
+    # -------------------------------------------------------------------------- of single rows, and between runs
 
-    def kept(self, token: np.ndarray) -> np.ndarray:
+    def vector(self, token: Token) -> np.ndarray:
+        """A token as a vector."""
+        return np.asarray(token)
+
+    def kept(self, token: Token) -> np.ndarray:
         """A token as the vector that the state of a run keeps."""
-        return token
+        return np.asarray(token)
 
     def length_kept(self) -> int:
         """Of such vectors."""
@@ -270,9 +269,15 @@ class LocalSums:
             based = None if before is None else _cut(before, some)
             return part.read(block, self._loss, request, _cut(here, some), based, u[some])
 
-        d = self.n_columns
+        sweep = self._sweep(one, request)
+        sweep.margins, sweep.at_rows, sweep.foretold = margins, here, u if foretells else None
+        return sweep
+
+    def _sweep(self, one: Callable[[Block, slice], part.PartSums], request: part.Request) -> Sweep:
+        """The sums over blocks, added up; without what stays with the rows."""
+        d, foretells = self.n_columns, request.ahead.size > 0
         loss, gradient, foretold = 0.0, np.zeros(d), np.zeros(d)
-        H = np.zeros((d, d)) if curvature else None
+        H = np.zeros((d, d)) if request.curvature else None
         least, largest = np.inf, -np.inf
         for share, sums in zip(self._shares, self._each(one), strict=True):
             loss += share * sums.loss
@@ -282,20 +287,41 @@ class LocalSums:
             if H is not None:
                 H += share * sums.curvature
             least, largest = min(least, sums.least_bend), max(largest, sums.largest_bend)
-        sweep = Sweep(loss, gradient, H, margins, here, (least, largest))
+        sweep = Sweep(loss, gradient, H, None, None, (least, largest))
         if foretells:
-            sweep.foretold, sweep.foretold_gradient = u, foretold
+            sweep.foretold_gradient = foretold
         if not self.resident:
             self._learned(sweep)
         return sweep
+
+    def _looked(self, x: np.ndarray, margins: Callable[[Block, slice], np.ndarray], known: bool) -> Evaluation:
+        """Mean loss and gradient in two parts, where `margins` gives those of a block, to be filled unless known."""
+        d = self.n_columns
+
+        def one(block: Block, some: slice) -> tuple[float, np.ndarray, np.ndarray]:
+            gradient, rising = np.empty(d), np.empty(d)
+            term, spare, t = self._loss.read_term, np.empty(STRETCH), margins(block, some)
+            return float(evaluate(*block, term, x, known, t, spare, gradient, rising)), gradient, rising
+
+        loss, gradient, rising = 0.0, np.zeros(d), np.zeros(d)
+        for share, (value, whole, up) in zip(self._shares, self._each(one), strict=True):
+            loss += share * value
+            gradient += share * whole
+            rising += share * up
+        return Evaluation(loss, None, gradient, rising)
+
+    def _values(self) -> Values:
+        """What makes the numbers of a block's rows from a token."""
+        return lambda token, block, some: token[some]
+
+    def _mean(self, token: Any, sums: Callable[[np.ndarray, np.ndarray, np.ndarray], Any]) -> Any:
+        """Mean over rows of what follows from their numbers, labels and weights."""
+        return sums(token, self._labels, self._weights) / self.n_rows
 
     def _learned(self, sweep: Sweep) -> None:
         """What a read from far away tells beside what was asked for."""
         if not np.all(np.isfinite(sweep.gradient)):
             self.statistics()  # which says where the data are no numbers
-        least, largest = sweep.bends
-        if self._column_squares is None and sweep.curvature is not None and 0.0 < least == largest:
-            self._column_squares = sweep.curvature.diagonal() / least
 
     def _loss_at(self, margins: np.ndarray) -> float:
         total = sum_stretches(self._loss.read_term, margins, self._labels, self._weights, np.empty(STRETCH))
@@ -320,11 +346,22 @@ class LocalSums:
             return one(self._block(*item), self._ranges[item[0]])
 
         with threads.one_blas_thread:
-            yield from threads.in_order(work, numbered if self._portions.resident else threads.ahead(numbered))
+            if self._portions.resident:
+                yield from threads.in_order(work, numbered)
+                return
+            number = self.reads
+            for done, found in enumerate(threads.in_order(work, threads.ahead(numbered)), start=1):
+                yield found
+                threads.tell(number, done, len(self._ranges))
 
     def _block(self, number: int, rows: Rows) -> Block:
         some = self._ranges[number]
         return Block(rows, self._labels[some], self._weights[some])
+
+
+def _square_sum(u: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
+    """Of w u^2."""
+    return float(np.sum(u * u * weights if weights.size else u * u))
 
 
 def _cut(vectors: AtRows, some: slice) -> AtRows:

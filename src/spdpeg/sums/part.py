@@ -8,7 +8,8 @@ from ..data import Block, Dense
 from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts
 from ..kernels.jit import frozen
 from ..kernels.lapack import routines
-from ..kernels.rows import Rows
+from ..kernels.rows import Rows, column_squares
+from ..kernels.rows import margins as row_margins
 from ..kernels.sweeps import Ahead, AtRows, Labelled, outer_sum, rank_update, read_margins, sweep
 from ..losses import Loss
 
@@ -61,6 +62,31 @@ def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows
         value = _read_dense(data, request, here, step, gradient, out)
     bends = here.bends
     return PartSums(value, gradient, out, step.gradient, float(bends.min()), float(bends.max()))
+
+
+def margins(rows: Rows, n_rows: int, x: np.ndarray) -> np.ndarray:
+    """A x for the rows of a block, with the same bits as `read` has them."""
+    out = np.empty(n_rows)
+    if rows.indptr.size:
+        row_margins(rows, x, out)
+        return out
+    for table, some in _tables(rows, n_rows):
+        out[some] = table @ x
+    return out
+
+
+def at_margins(block: Block, loss: Loss, known: np.ndarray) -> AtRows:
+    """What stays with the rows of a block at known margins."""
+    here = AtRows(known, np.empty(known.size), np.empty(known.size))
+    read_margins(Labelled(*block, loss.read_term, loss.curvature_term), here)
+    return here
+
+
+def column_squares_of(block: Block) -> np.ndarray:
+    """Means of w a_ij^2."""
+    out = np.empty(block.rows.width + (block.rows.bias != 0.0))
+    column_squares(block.rows, block.weights, out)
+    return out
 
 
 def curvature(block: Block, bends: np.ndarray) -> np.ndarray:

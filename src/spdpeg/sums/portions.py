@@ -1,12 +1,14 @@
 """Rows in fixed blocks, in memory or read when they are needed."""
 
-from collections.abc import Iterator, Sequence
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
 from ..data import Dense, Tables
+from ..data.base import file_of
 from ..kernels.jit import frozen
 from ..kernels.rows import Rows
 
@@ -42,8 +44,11 @@ class Portions(Protocol):
     def blocks(self) -> Iterator[Rows]:
         """All of them, in their order."""
 
-    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows]] | None:
-        """About so many rows from all over the data, and which ones they are; None if that would read them all."""
+    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows, int]] | None:
+        """About so many rows from all over the data, which ones they are, and how many were read for them.
+
+        None if that would read them all.
+        """
 
 
 class InMemory:
@@ -61,11 +66,11 @@ class InMemory:
         """All of them, in their order."""
         return iter(self._blocks)
 
-    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows]] | None:
+    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows, int]] | None:
         """Rows at the beginning of each block; a disk is slow at reading one here, one there."""
         each = max(1, n_rows // len(self._blocks))
         return (
-            (slice(start, min(start + each, stop)), _copied(_slice(rows, 0, min(each, stop - start))))
+            (slice(start, min(start + each, stop)), _copied(_slice(rows, 0, min(each, stop - start))), each)
             for rows, (start, stop) in zip(self._blocks, pairwise(self.starts), strict=True)
         )
 
@@ -74,6 +79,17 @@ class Mapped(InMemory):
     """Blocks of a memory map."""
 
     resident = False
+
+    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows, int]]:
+        """Rows at the beginning of each block, without those after them, which a disk would read ahead."""
+        maps = {id(found): found for found in map(file_of, (self._blocks[0].values, self._blocks[0].indices)) if found}
+        chosen = super().some(n_rows)
+        assert chosen is not None
+        _advise(maps.values(), "MADV_RANDOM")
+        try:
+            yield from chosen
+        finally:
+            _advise(maps.values(), "MADV_NORMAL")
 
     def blocks(self) -> Iterator[Rows]:
         """All of them, each read from the disk before it is handed out."""
@@ -98,12 +114,12 @@ class Read:
         """All of them, in their order."""
         return map(self._rows, self._source.blocks())
 
-    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows]] | None:
+    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows, int]] | None:
         """Rows from places that can be reached without reading those before them, if there are any."""
         if self._source.parts is None:
             return None
         parts = self._source.parts(n_rows)
-        return ((slice(start, start + table.shape[0]), self._rows(table)) for start, table in parts)
+        return ((slice(start, start + table.shape[0]), self._rows(table), read) for start, table, read in parts)
 
     def _rows(self, table: np.ndarray) -> Rows:
         return Dense(table).rows._replace(bias=self.bias)
@@ -115,6 +131,13 @@ def cut(rows: Rows, n_rows: int, on_disk: bool = False) -> InMemory:
     starts = [int(start) for start in np.linspace(0, n_rows, min(count, n_rows) + 1)]
     kind = Mapped if on_disk else InMemory
     return kind([_slice(rows, *ends) for ends in pairwise(starts)], starts)
+
+
+def _advise(maps: Iterable[mmap.mmap], advice: str) -> None:
+    """Tell the system how files will be read, where it listens."""
+    for found in maps:
+        if hasattr(mmap, advice):
+            found.madvise(getattr(mmap, advice))
 
 
 def _entries(rows: Rows) -> int:

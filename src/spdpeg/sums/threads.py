@@ -21,6 +21,8 @@ _Out = TypeVar("_Out")
 
 _workers: ContextVar[int] = ContextVar("workers", default=1)
 
+_watcher: ContextVar[Callable[[int, int, int], None] | None] = ContextVar("watcher", default=None)
+
 _END = object()
 
 _AHEAD = 2
@@ -52,6 +54,23 @@ def using(n_jobs: int) -> Iterator[None]:
 def allowed() -> int:
     """Threads that `using` allows here; 1 by default."""
     return _workers.get()
+
+
+@contextmanager
+def watched(told: Callable[[int, int, int], None]) -> Iterator[None]:
+    """Let `told(read, block, blocks)` hear of each block that is done in reads of rows that are far away."""
+    token = _watcher.set(told)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def tell(read: int, block: int, blocks: int) -> None:
+    """A block of a read is done."""
+    told = _watcher.get()
+    if told is not None:
+        told(read, block, blocks)
 
 
 def in_order(work: Callable[[_Item], _Out], items: Iterable[_Item]) -> Iterator[_Out]:

@@ -12,6 +12,7 @@ from ...engine.auto import continues
 from ...problem import Problem
 from ...result import uninterrupted
 from ...sampled_newton.continuation import Continuation, Place, plane
+from ...sums import evaluated_rows
 from ...sums.moments import Moments
 from .flow import Plan, Solution, Start, fit, keep, penalties, plan
 
@@ -115,7 +116,7 @@ class SeparateFits:
             if found is not None:
                 return Solution(problem, found[0]), found[1]
         result = uninterrupted(quietly(problem, **settings._asdict(), **_start(problem, near)))
-        margins = problem.sums.evaluate(result.x).margins if self._continuations else np.empty(0)
+        margins = evaluated_rows(problem.sums, result.x).margins if self._continuations else np.empty(0)
         return Solution(problem, result), Place(result.x, margins, result.dual)
 
 
