@@ -83,6 +83,7 @@ _LAZY: dict[str, tuple[str, ...]] = {
         "FusedLogisticRegression",
         "FusedLogisticRegressionCV",
         "FusedSVC",
+        "FusedSVCCV",
         "GeneralizedLasso",
         "GeneralizedLassoCV",
         "GeneralizedLassoClassifier",

@@ -8,6 +8,7 @@ import pytest
 
 import spdpeg
 from spdpeg import cli
+from spdpeg.cli import models
 from spdpeg.model_file import load_model
 
 
@@ -56,9 +57,9 @@ def test_a_family(tmp_path, capsys):
     assert model.predict(pd.DataFrame({"week": [5.0, 50.0]})) == pytest.approx([2.0, 8.0], rel=0.3)
 
 
-def test_what_cannot_be_chosen_is_refused(homes, capsys):
-    assert cli.main(["fit", str(homes), "--model", "fused-svc", "--cv", "3"]) == 1
-    assert "fused-svc has no form that chooses its weights" in capsys.readouterr().err
+@pytest.mark.parametrize("name", models.MODELS)
+def test_every_model_has_a_form_that_chooses(name):
+    assert hasattr(spdpeg.estimators, f"{models.MODELS[name].__name__}CV")
 
 
 def test_a_path_to_explore(homes, tmp_path, capsys):

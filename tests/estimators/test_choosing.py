@@ -110,9 +110,15 @@ def test_auto_is_a_part_of_the_largest_weights(name: str) -> None:
     assert scaled.lam2_ == pytest.approx((1.0 if is_classifier(model) else 10.0) * given["lam2"])
 
 
-def test_auto_needs_all_rows_and_is_the_only_word() -> None:
-    with pytest.raises(InputError, match="lam1 of FusedLasso is 'auto', which needs all rows"):
-        estimators.FusedLasso(lam1="auto").partial_fit(X, NUMBERS)
+def test_on_a_stream_auto_is_a_number() -> None:
+    """No chunk knows the largest weights of all rows, and chunks must not matter."""
+    streamed, given = (
+        estimators.FusedLasso(*weights, random_state=0).partial_fit(X, NUMBERS) for weights in ((), (0.01, 0.01))
+    )
+    np.testing.assert_array_equal(streamed.coef_, given.coef_)
+
+
+def test_auto_is_the_only_word() -> None:
     with pytest.raises(InputError, match=r"lam1 of FusedLasso is 'large'\. Choose one of auto"):
         estimators.FusedLasso(lam1="large").fit(X, NUMBERS)
     model = estimators.FusedLasso("auto", 0.1).fit(X, NUMBERS)

@@ -31,13 +31,13 @@ class Counted(FusedLasso):
 
 
 def test_three_steps_are_a_fit() -> None:
-    model = FusedLasso(random_state=0)
+    model = FusedLasso(0.01, 0.01, random_state=0)
     plan = fitting.plan(model, NUMBERS.X, NUMBERS.y)
     assert not hasattr(model, "coef_")
     solutions = fitting.fit(plan)
     assert not hasattr(model, "coef_")
     fitting.keep(model, plan, solutions)
-    whole = FusedLasso(random_state=0).fit(NUMBERS.X, NUMBERS.y)
+    whole = FusedLasso(0.01, 0.01, random_state=0).fit(NUMBERS.X, NUMBERS.y)
     np.testing.assert_array_equal(model.coef_, whole.coef_)
     assert {name for name in vars(model) if name.endswith("_")} == {name for name in vars(whole) if name.endswith("_")}
 

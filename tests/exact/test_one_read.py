@@ -148,3 +148,27 @@ def test_no_point_meets_the_constraints() -> None:
         F=operators.Identity(),
     )  # fmt: skip
     assert spdpeg.solve(problem, tol=TOL).status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("l1", [0.0, 0.05])
+def test_a_chain_whose_values_count_differently_is_exact(l1: float) -> None:
+    """X is diagonal, with entries of 0 too: the values of a signal that are held out."""
+    rng = np.random.default_rng(4)
+    y = np.repeat([0.0, 2.0, -1.0], 20) + 0.3 * rng.standard_normal(60)
+    entries = rng.uniform(0.5, 2.0, 60) * (rng.random(60) < 0.8)
+    r1 = penalties.L1(l1) if l1 else None
+    problem = spdpeg.Problem(
+        sp.diags_array(entries, format="csr"),
+        entries * y,
+        loss=losses.Squared(),
+        r1=r1,
+        r2=penalties.L1(0.02),
+        F=operators.FirstDifference(),
+    )
+    result = spdpeg.solve(problem, tol=1e-10)
+    assert result.certificate is not None
+    assert (methods(result), result.certificate.met) == (["one-read"], "relative gap")
+    found = spdpeg.denoise(y, 60 * 0.02, 60 * l1, weights=entries**2)
+    seen = entries > 0.0
+    np.testing.assert_allclose(result.x[seen], found.x[seen], atol=1e-12)
+    assert 60 * result.objective == pytest.approx(found.objective, rel=1e-10)

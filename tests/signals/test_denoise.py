@@ -160,6 +160,15 @@ def test_a_large_offset_costs_no_digits() -> None:
     assert far.objective == pytest.approx(near.objective, rel=1e-8)
 
 
+@pytest.mark.parametrize("y", [[3.7, NAN], [0.1], [1e9 / 3.0] * 5, [0.0, 0.0]])
+def test_values_that_need_no_penalty_are_met_exactly(y: list[float]) -> None:
+    """The optimum is 0, and no relative gap exists."""
+    for arguments in ({}, {"weights": np.linspace(0.3, 0.7, len(y))}):
+        found = spdpeg.denoise(y, 0.8, **arguments)
+        assert found.certificate.met is not None
+        np.testing.assert_allclose(found.x, np.nan_to_num(y, nan=y[0]), rtol=1e-15)
+
+
 def test_a_large_image_takes_many_cheap_steps_and_has_pieces() -> None:
     rng = np.random.default_rng(0)
     image = np.kron(np.array([[0.0, 1.0], [2.0, 0.0]]), np.ones((40, 40))) + 0.1 * rng.standard_normal((80, 80))

@@ -37,7 +37,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def build(args: argparse.Namespace) -> Any:
     """The estimator that the options describe; one that it does not have is refused."""
     folds = getattr(args, "cv", None)
-    cls = MODELS[args.model] if folds is None else _choosing(args.model)
+    name = MODELS[args.model].__name__
+    cls = getattr(estimators, name if folds is None else f"{name}CV")
     known = cls().get_params()
     given = {settings["dest"]: option for option, settings in _OPTIONS.items() if settings["dest"] in args}
     for name, option in given.items():
@@ -49,15 +50,6 @@ def build(args: argparse.Namespace) -> Any:
         parameters |= {name: [parameters[name]] for name in ("lam1", "lam2") if name in parameters} | {"cv": folds}
     # The bar shows itself on terminals only.
     return cls(**parameters, verbose=True)
-
-
-def _choosing(name: str) -> Any:
-    """The class that chooses its weights by cross-validation."""
-    forms = {model: getattr(estimators, f"{cls.__name__}CV", None) for model, cls in MODELS.items()}
-    if forms[name] is None:
-        known = ", ".join(model for model, form in forms.items() if form is not None)
-        raise InputError(f"{name} has no form that chooses its weights. Leave --cv out, or take one of: {known}.")
-    return forms[name]
 
 
 @contextmanager

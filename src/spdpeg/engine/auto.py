@@ -112,7 +112,7 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
 def _exact(problem: Problem) -> list[tuple[Periodic, str]]:
     """The exact methods for a problem, best first, and why they are chosen; none if they would cost too much."""
     if problem.loss.quadratic and problem.is_signal and is_chain(problem):
-        return [(OneRead(), "X is a multiple of the identity and the penalties have an exact prox along the chain")]
+        return [(OneRead(), "X is diagonal and the penalties have an exact prox along the chain")]
     form = PenaltyForm.of(problem) if problem.n_coordinates <= _MOST_FORM else None
     if form is None:
         if problem.loss.smooth and SplitForm.of(problem) is not None:

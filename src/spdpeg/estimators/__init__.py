@@ -6,6 +6,7 @@ They choose terms and solver, and hold no algorithm. fitting/ is the way from ro
 from .choosing import (
     FusedLassoCV,
     FusedLogisticRegressionCV,
+    FusedSVCCV,
     GeneralizedLassoClassifierCV,
     GeneralizedLassoCV,
     GraphGuidedLogisticRegressionCV,
@@ -36,6 +37,7 @@ __all__ = [
     "FusedLogisticRegression",
     "FusedLogisticRegressionCV",
     "FusedSVC",
+    "FusedSVCCV",
     "GeneralizedLasso",
     "GeneralizedLassoCV",
     "GeneralizedLassoClassifier",

@@ -33,6 +33,9 @@ _MOST_PROGRAMMED = 500
 _AUTO_FRACTION = 0.01
 """Of the largest weight worth trying: what "auto" takes. benchmarks/defaults.py has the measurements."""
 
+_UNSEEN = 0.01
+"""What "auto" takes on a stream, whose largest weights nobody knows: about the same for columns of unit variance."""
+
 
 def takes_chunks(estimator: Any) -> bool:
     """Whether there is a `partial_fit`."""
@@ -43,11 +46,7 @@ def weight(owner: object, name: str) -> Any:
     """The parameter `name` of `owner`, refused unless it holds finite numbers of at least 0."""
     value = getattr(owner, name)
     if isinstance(value, str) and value == "auto":
-        if not hasattr(owner, f"{name}_"):
-            raise InputError(
-                f"{name} of {type(owner).__name__} is 'auto', which needs all rows. Call fit, or give a number."
-            )
-        value = getattr(owner, f"{name}_")
+        value = getattr(owner, f"{name}_", _UNSEEN)
     found = numbers(f"{name} of {type(owner).__name__}", value)
     if found.ndim > 1 or not np.all(np.isfinite(found)) or np.any(found < 0.0):
         raise InputError(
@@ -201,7 +200,7 @@ class Estimator(BaseEstimator):
             if is_dask(X):  # read once, whatever is asked of it below
                 X, y, sample_weight = fitting.rows(self, X, y, sample_weight, offset).X, None, None
             self._choose(X, y, sample_weight, offset)
-            plan = fitting.plan(self, X, y, sample_weight, offset)
+            plan = self._weighed(fitting.plan(self, X, y, sample_weight, offset))
             fitting.keep(self, plan, fitting.fit(plan))
             self._tell_zeros((X, y, sample_weight, offset))
         return self
@@ -227,18 +226,26 @@ class Estimator(BaseEstimator):
                 )
 
     def _choose(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
-        """Choose weights from the data: those that are "auto" are a part of the largest worth trying."""
+        """Choose weights before the fit. Those that are "auto" are 1 until `_weighed` has seen the data."""
         for name in ("lam1_", "lam2_"):
             if hasattr(self, name):
                 delattr(self, name)  # of another fit
-        names = [name for name in ("lam1", "lam2") if isinstance(getattr(self, name, None), str)]
-        if not names:
-            return
-        for name in names:
+        for name in self._auto():
             one_of(f"{name} of {type(self).__name__}", getattr(self, name), ("auto",))
-        tops = fitting.suggested(self, (X, y, sample_weight, offset), dict.fromkeys(names, 1), 0.5)
-        for name in names:
-            setattr(self, f"{name}_", _AUTO_FRACTION * float(tops[name][0]))
+            setattr(self, f"{name}_", 1.0)
+
+    def _weighed(self, plan: fitting.Plan) -> fitting.Plan:
+        """The plan with weights that are "auto" a part of the largest worth trying."""
+        names = self._auto()
+        if not names:
+            return plan
+        for name, top in fitting.largest(plan, names).items():
+            setattr(self, f"{name}_", _AUTO_FRACTION * top)
+        return plan.under(*fitting.penalties(self, plan.data.X.shape[1]))
+
+    def _auto(self) -> list[str]:
+        """The weights that are to be taken from the data."""
+        return [name for name in ("lam1", "lam2") if isinstance(getattr(self, name, None), str)]
 
     # What a model contributes to the fit. fitting.flow.Model lists these methods in the order of their calls.
 

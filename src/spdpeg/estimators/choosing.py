@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from .cross_validation import ChosenWeight, ChosenWeights
-from .fused import FusedLasso, FusedLogisticRegression
+from .fused import FusedLasso, FusedLogisticRegression, FusedSVC
 from .generalized import GeneralizedLasso, GeneralizedLassoClassifier
 from .graph_guided import GraphGuidedLogisticRegression, GraphGuidedRegressor
 from .groups import GroupLasso, GroupLassoClassifier, SparseGroupLasso, SparseGroupLassoClassifier
@@ -57,6 +57,30 @@ class FusedLogisticRegressionCV(ChosenWeights, FusedLogisticRegression):
     """
 
     _model = FusedLogisticRegression
+
+
+@dataclass(eq=False, repr=False)
+class FusedSVCCV(ChosenWeights, FusedSVC):
+    """Fused support vector classifier whose weights lam1 and lam2 are chosen from the data.
+
+    See `FusedSVC` for the model. There are no probabilities, so that by default the accuracy on rows held out chooses.
+
+    See Also
+    --------
+    FusedSVC : The model at given weights.
+    spdpeg.path : All fits on a grid of weights.
+
+    Examples
+    --------
+    >>> from spdpeg import datasets
+    >>> from spdpeg.estimators import FusedSVCCV
+    >>> X, y, truth = datasets.piecewise_constant(100, 8)
+    >>> model = FusedSVCCV(n_lam1=3, n_lam2=3, cv=3).fit(X, y)
+    >>> model.lam2_ in model.lam2_grid_
+    True
+    """
+
+    _model = FusedSVC
 
 
 @dataclass(eq=False, repr=False)

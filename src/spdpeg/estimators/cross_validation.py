@@ -50,7 +50,7 @@ class ChosenWeight:
         None is five folds, stratified for a classifier.
     scoring : str, callable or None, default=None
         As scikit-learn's; larger is better. None is minus the mean squared error, the mean loss of another family, or
-        the logarithmic loss of a classifier.
+        the logarithmic loss of a classifier; the accuracy of one without probabilities.
     rule : {"best", "one-standard-error"}, default="best"
         The weights of the best mean score; or, among all whose mean score is within one standard error of that, the
         largest: those the fewest steps down both grids.
@@ -260,6 +260,8 @@ def _rows(rows: np.ndarray, data: list[Any]) -> list[Any]:
 def _score(model: Any, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
     """Minus what the model's loss says about rows held out."""
     if is_classifier(model):
+        if not hasattr(model, "predict_proba"):
+            return float(model.score(X, y, sample_weight))
         return -float(log_loss(y, model.predict_proba(X), sample_weight=sample_weight, labels=model.classes_))
     return -families.missed(model, X, y, sample_weight, offset)
 

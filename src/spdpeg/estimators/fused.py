@@ -21,14 +21,16 @@ class Fused(InPieces):
 
     Parameters
     ----------
-    lam1 : float or array of shape (n_features,), or "auto", default=0.01
-        The larger, the more coefficients are 0.
-    lam2 : float or array of shape (n_features - 1,), or "auto", default=0.01
-        The larger, the more neighbouring coefficients are equal.
+    lam1 : float or array of shape (n_features,), or "auto", default="auto"
+        The larger, the more coefficients are 0. "auto" takes a hundredth of the largest weight worth trying, which
+        `lam1_` tells.
+    lam2 : float or array of shape (n_features - 1,), or "auto", default="auto"
+        The larger, the more neighbouring coefficients are equal. "auto" takes a hundredth of the largest weight worth
+        trying, which `lam2_` tells.
     """
 
-    lam1: Any = 0.01
-    lam2: Any = 0.01
+    lam1: Any = "auto"
+    lam2: Any = "auto"
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
         return bounded(self, weighted(self, "lam1")), weighted(self, "lam2")

@@ -21,15 +21,16 @@ class Generalized(InPieces):
     ----------
     F : Operator, sparse matrix or array with n_features columns, default=None
         What should be sparse is F x. None is the identity.
-    lam1 : float or array of shape (n_features,), or "auto", default=0.01
-        Weight of |x|_1; 0 for the generalized lasso in the narrow sense.
-    lam2 : float or array with an entry for each row of F, or "auto", default=0.01
-        Weight of |F x|_1.
+    lam1 : float or array of shape (n_features,), or "auto", default="auto"
+        Weight of |x|_1; 0 for the generalized lasso in the narrow sense. "auto" takes a hundredth of the largest weight
+        worth trying, which `lam1_` tells.
+    lam2 : float or array with an entry for each row of F, or "auto", default="auto"
+        Weight of |F x|_1. "auto" takes a hundredth of the largest weight worth trying, which `lam2_` tells.
     """
 
     F: Any = None
-    lam1: Any = 0.01
-    lam2: Any = 0.01
+    lam1: Any = "auto"
+    lam2: Any = "auto"
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
         return bounded(self, weighted(self, "lam1")), weighted(self, "lam2")

@@ -31,16 +31,17 @@ class GraphGuided(InPieces):
         numbers of the columns; an operator: F itself. `partial_fit` learns the graph from the first chunk.
     r1 : {"ridge", "l1"}, default="ridge"
         "ridge" is half the sum of squares; "l1" makes the coefficients sparse.
-    lam1 : float or array of shape (n_features,), or "auto", default=0.01
-        Weight of r1.
-    lam2 : float or array with an entry for each edge, or "auto", default=0.01
-        The larger, the more coefficients of joined features are equal.
+    lam1 : float or array of shape (n_features,), or "auto", default="auto"
+        Weight of r1. "auto" takes a hundredth of the largest weight worth trying, which `lam1_` tells.
+    lam2 : float or array with an entry for each edge, or "auto", default="auto"
+        The larger, the more coefficients of joined features are equal. "auto" takes a hundredth of the largest weight
+        worth trying, which `lam2_` tells.
     """
 
     structure: Any = "sics"
     r1: str = "ridge"
-    lam1: Any = 0.01
-    lam2: Any = 0.01
+    lam1: Any = "auto"
+    lam2: Any = "auto"
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
         one_of(f"r1 of {type(self).__name__}", self.r1, R1)

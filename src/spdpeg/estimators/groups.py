@@ -72,8 +72,9 @@ class Grouped(InGroups):
         Which features belong together: a block size, one label per feature (a negative one means no group), or the
         features of each group. Features in no group are free of this penalty. None makes each feature a group of its
         own.
-    lam2 : float, or "auto", default=0.01
-        The larger, the more groups are 0.
+    lam2 : float, or "auto", default="auto"
+        The larger, the more groups are 0. "auto" takes a hundredth of the largest weight worth trying, which `lam2_`
+        tells.
     group_weights : array with an entry for each group, default=None
         Factors of lam2; None is the square root of the size of a group, so that large groups have no advantage.
 
@@ -84,7 +85,7 @@ class Grouped(InGroups):
     """
 
     groups: Any = None
-    lam2: Any = 0.01
+    lam2: Any = "auto"
     group_weights: Any = None
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
@@ -101,10 +102,12 @@ class SparseGrouped(InGroups):
         Which features belong together: a block size, one label per feature (a negative one means no group), or the
         features of each group. Features in no group are free of this penalty. None makes each feature a group of its
         own.
-    lam1 : float or array of shape (n_features,), or "auto", default=0.01
-        The larger, the more coefficients are 0, within groups too.
-    lam2 : float, or "auto", default=0.01
-        The larger, the more groups are 0.
+    lam1 : float or array of shape (n_features,), or "auto", default="auto"
+        The larger, the more coefficients are 0, within groups too. "auto" takes a hundredth of the largest weight worth
+        trying, which `lam1_` tells.
+    lam2 : float, or "auto", default="auto"
+        The larger, the more groups are 0. "auto" takes a hundredth of the largest weight worth trying, which `lam2_`
+        tells.
     group_weights : array with an entry for each group, default=None
         Factors of lam2; None is the square root of the size of a group, so that large groups have no advantage.
 
@@ -115,8 +118,8 @@ class SparseGrouped(InGroups):
     """
 
     groups: Any = None
-    lam1: Any = 0.01
-    lam2: Any = 0.01
+    lam1: Any = "auto"
+    lam2: Any = "auto"
     group_weights: Any = None
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:

@@ -24,10 +24,12 @@ class TotalVariation(InPieces):
     ----------
     shape : tuple of int, default=None
         Of the image or volume that a row of X holds in C order, such as (8, 8) or (40, 48, 40). None is a line.
-    lam1 : float or array of shape (n_features,), or "auto", default=0.01
-        The larger, the more coefficients are 0.
-    lam2 : float, or "auto", default=0.01
-        The larger, the more neighbouring coefficients, along any axis, are equal.
+    lam1 : float or array of shape (n_features,), or "auto", default="auto"
+        The larger, the more coefficients are 0. "auto" takes a hundredth of the largest weight worth trying, which
+        `lam1_` tells.
+    lam2 : float, or "auto", default="auto"
+        The larger, the more neighbouring coefficients, along any axis, are equal. "auto" takes a hundredth of the
+        largest weight worth trying, which `lam2_` tells.
     mask : array of bool, default=None
         Of an image or volume in which only some places have a feature, such as a brain: the columns of X are the places
         where it is True, in C order. Neighbours are those that are both inside.
@@ -42,8 +44,8 @@ class TotalVariation(InPieces):
     """
 
     shape: Any = None
-    lam1: Any = 0.01
-    lam2: Any = 0.01
+    lam1: Any = "auto"
+    lam2: Any = "auto"
     _: KW_ONLY
     mask: Any = None
     isotropic: bool = False
@@ -162,13 +164,14 @@ class LowRank:
         its length.
     lam1 : float or array of shape (n_features,), or "auto", default=0
         The larger, the more coefficients are 0.
-    lam2 : float, or "auto", default=0.01
-        The larger, the lower the rank of the coefficients.
+    lam2 : float, or "auto", default="auto"
+        The larger, the lower the rank of the coefficients. "auto" takes a hundredth of the largest weight worth trying,
+        which `lam2_` tells.
     """
 
     shape: Any = None
     lam1: Any = 0.0
-    lam2: Any = 0.01
+    lam2: Any = "auto"
 
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
         lam2 = weight(self, "lam2")

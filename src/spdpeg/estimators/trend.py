@@ -34,8 +34,8 @@ class TrendFilter(InPieces, Regressor):
     ----------
     order : int, default=2
         1 for piecewise constant, 2 for piecewise linear, 3 for piecewise quadratic curves.
-    lam2 : float or array with an entry for each row of D, or "auto", default=0.01
-        The larger, the fewer pieces.
+    lam2 : float or array with an entry for each row of D, or "auto", default="auto"
+        The larger, the fewer pieces. "auto" takes a hundredth of the largest weight worth trying, which `lam2_` tells.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class TrendFilter(InPieces, Regressor):
     """
 
     order: int = 2
-    lam2: Any = 0.01
+    lam2: Any = "auto"
 
     def _line_order(self) -> int | None:
         return int(self.order)

@@ -1,7 +1,7 @@
 """The squared loss, of which one read tells everything.
 
 Second moments of the rows (`sums.statistics`) are all that the loss depends on. With them the whole problem is one
-quadratic model, minimised by interior points, or by the exact prox of a chain where X is a multiple of the identity.
+quadratic model, minimised by interior points, or by the exact prox of a chain where X is diagonal.
 Every further problem on the same rows (other weights, other penalties) reads nothing at all.
 """
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
+from ..kernels.weighted_chain import MEMORY, chain_flows, weighted_chain_signal
 from ..penalties import FusedL1
 from ..problem import Problem
 from ..quadratic import Model, minimize, to_face
@@ -119,18 +120,30 @@ class OneRead(Periodic, Watcher):
         return Status.EXHAUSTED if state.numbers["exhausted"] else None
 
     def _along_chain(self, problem: Problem, loss: Quadratic, state: State) -> None:
-        """X is a multiple of the identity: the prox of total variation, then the threshold; y is the flow it takes."""
+        """X is diagonal: the prox of the penalties, exactly; y is the flow along the chain that it takes."""
         assert isinstance(loss, DiagonalMoments)
-        assert loss.level is not None
         assert problem.fused is not None
-        step, limits = 1.0 / loss.level, np.asarray(problem.fused.l2)
-        flat = FusedL1(0.0, limits).prox(loss.target, step)
-        x = flat - np.clip(flat, -step * problem.fused.l1, step * problem.fused.l1)
-        y = np.clip(loss.level * np.cumsum(flat - loss.target)[:-1], -limits, limits)
+        if loss.level is None:
+            x, y = self._weighted_chain(loss, problem.fused)
+        else:
+            step, limits = 1.0 / loss.level, np.asarray(problem.fused.l2)
+            flat = FusedL1(0.0, limits).prox(loss.target, step)
+            x = flat - np.clip(flat, -step * problem.fused.l1, step * problem.fused.l1)
+            y = np.clip(loss.level * np.cumsum(flat - loss.target)[:-1], -limits, limits)
         pull = -loss.gradient(x)
         held = pull - problem.F.adjoint(y)
         np.clip(held, -problem.fused.l1, problem.fused.l1, out=held)
         self._take(loss, state, x, y, chain_bound(loss, problem.F.adjoint(y) + held))
+
+    @staticmethod
+    def _weighted_chain(loss: DiagonalMoments, fused: FusedL1) -> tuple[np.ndarray, np.ndarray]:
+        """Solution and flow where the entries count differently, or not at all."""
+        size, l1 = loss.target.size, float(fused.l1)
+        limits = np.full(size - 1, fused.l2, dtype=float)
+        memory, x, y = np.empty(MEMORY * size), np.empty(size), np.empty(size - 1)
+        weighted_chain_signal(loss.target, loss.curvature, l1, limits, memory, x)
+        chain_flows(loss.target, loss.curvature, l1, limits, x, memory, y)
+        return x, y
 
     def _among_all(self, problem: Problem, loss: Quadratic, state: State) -> None:
         form = PenaltyForm.of(problem)
@@ -156,5 +169,5 @@ class OneRead(Periodic, Watcher):
 
 
 def is_chain(problem: Problem) -> bool:
-    """Whether the problem is the prox of a chain: X a multiple of the identity, l1 norms of x and its differences."""
-    return problem.is_signal and problem.fused is not None and problem.quadratic.level is not None
+    """Whether the problem is the prox of a chain: X diagonal, l1 norms of x and its differences."""
+    return problem.is_signal and problem.fused is not None

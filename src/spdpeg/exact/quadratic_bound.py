@@ -7,6 +7,8 @@ bound loses |e|^T |w* - w| instead: l1 weights bound w*, as weight |w*|_1 is at 
 no more than rounding, and w* is taken to be at most ten times as large as w.
 """
 
+import math
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
@@ -121,8 +123,11 @@ def _linear(
 
 
 def chain_bound(loss: DiagonalMoments, pull: np.ndarray) -> float:
-    """min over x of the loss plus pull^T x, for a diagonal without zeros; pull^T x must be below the penalties."""
-    bent = pull / loss.curvature
+    """min over x of the loss plus pull^T x, which must be below the penalties; there is none if a 0 is pulled."""
+    seen = loss.curvature > 0.0
+    if np.any(pull[~seen]):
+        return -math.inf
+    bent = np.divide(pull, loss.curvature, out=np.zeros_like(pull), where=seen)
     terms = pull * (loss.target - 0.5 * bent)
     rounding = _NOISE * float(np.sum(np.abs(pull) * (np.abs(loss.target) + np.abs(bent))))
     return loss.rest + float(np.sum(terms)) - rounding - _ERRORS * loss.error(loss.target - bent)

@@ -146,7 +146,10 @@ def _complaint(source: Source, layout: Layout, error: str) -> InputError:
             error = f"column {column + 1}{name} holds {found} where a number is expected"
             if _is_name(fields[column]):
                 called = column if layout.names is None else layout.names[column]
-                advice = f"If the column is text, use --drop {called} or --categorical {called}; else repair the line"
+                advice = (
+                    f"If that is the label, use --target {called}; if the column is text, use --drop {called} or "
+                    f"--categorical {called}; else repair the line"
+                )
             break
     return InputError(f"{source.name}, {source.place(-1)}: {error}. {advice}.")
 

@@ -50,8 +50,10 @@ def publish(model: Any, path: Any) -> None:
             document.facts("versions", {name: version(name) for name in _LIBRARIES}),
         ],
     }
-    summary = f"{rows.shape[1]:,} coefficients" + (f" for each of {len(rows)} classes" if len(rows) > 1 else "")
-    summary += f", of which {np.count_nonzero(rows):,} are not 0; {model.n_iter_:,} passes over the data."
+    several = f" for each of {len(rows)} {'classes' if hasattr(model, 'classes_') else 'outputs'}"
+    summary = f"{rows.shape[1]:,} coefficients{several if len(rows) > 1 else ''}"
+    reads = "1 pass" if model.n_iter_ == 1 else f"{model.n_iter_:,} passes"
+    summary += f", of which {np.count_nonzero(rows):,} are not 0; {reads} over the data."
     found = {name: blocks for name, blocks in sections.items() if blocks}
     document.publish(path, type(model).__name__, summary, found)
 

@@ -76,12 +76,12 @@ def dual_ascent(
         rest = 0.5 * float(w @ (residual * residual)) + l1 * float(np.sum(np.abs(x)))
         best = max(best, rest + float(pull @ x))
         primal = rest + signal.penalty(F.forward(x), lam2)
-        found = Certificate(primal, best, math.nan).judged(tol)
+        found = Certificate(primal, best, math.nan).judged(tol, signal.size)
         if found.met is not None or taken >= most_steps:
             break
     x += level
     x, primal = _merged(signal, lam2, x, signal.objective(x, lam2), tol)
-    return x, u, Certificate(primal, min(best, primal), math.nan).judged(tol)
+    return x, u, Certificate(primal, min(best, primal), math.nan).judged(tol, signal.size)
 
 
 @kernel

@@ -92,7 +92,7 @@ def _one_curve(signal: Signal, level: np.ndarray, u: np.ndarray, tol: float) -> 
     best = signal.y - pull / signal.weights
     value = 0.5 * float(signal.weights @ (residual * residual))
     bound = 0.5 * float(signal.weights @ np.square(best - signal.y)) + float(pull @ (best - level))
-    return Fit(level, u, Certificate(value, bound, np.nan).judged(tol))
+    return Fit(level, u, Certificate(value, bound, np.nan).judged(tol, signal.size))
 
 
 def _separate(signal: Signal, tol: float) -> Fit:
@@ -100,7 +100,7 @@ def _separate(signal: Signal, tol: float) -> Fit:
     w = np.where(signal.observed, signal.weights, 1.0)
     x = signal.y - np.clip(signal.y, -signal.l1 / w, signal.l1 / w)
     value = signal.objective(x, 0.0)
-    return Fit(x, np.zeros(signal.F.n_outputs), Certificate(value, value, np.nan).judged(tol))
+    return Fit(x, np.zeros(signal.F.n_outputs), Certificate(value, value, np.nan).judged(tol, signal.size))
 
 
 def _along_a_line(signal: Signal, l2: np.ndarray, tol: float) -> Fit:
@@ -125,7 +125,7 @@ def _along_a_line(signal: Signal, l2: np.ndarray, tol: float) -> Fit:
         dual = -np.inf if l1 == 0.0 else chain_bounds(y, w, l1, l2, x, flows * (_INSIDE * l1 / pull), level)[1]
     if scale != 1.0:
         flows *= scale
-    return Fit(x, flows, Certificate(scale * primal, scale * dual, np.nan).judged(tol))
+    return Fit(x, flows, Certificate(scale * primal, scale * dual, np.nan).judged(tol, signal.size))
 
 
 def _settle(x: np.ndarray, w: np.ndarray, l2: np.ndarray) -> None:

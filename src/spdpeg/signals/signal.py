@@ -1,6 +1,7 @@
 """What is to be denoised, checked: values, weights, F and the norms."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from ..operators import Difference, FirstDifference, GridDifference, Operator
 from ..operators.grid import neighbours
 from ..parameters import as_number, numbers, shown, truth, whole_number
 from ..penalties import L1, GroupL2, Penalty
+
+_ROUNDING = 1e-16
+"""Of squares, what is nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,16 @@ class Signal:
     def complete(self) -> bool:
         """Whether all of them do."""
         return bool(self.weights.min() > 0.0)
+
+    @cached_property
+    def size(self) -> float:
+        """An objective beside which one may be as good as 0: that of the best constant, or of 0 under l1.
+
+        Rounding of large values is added.
+        """
+        total = float(self.weights.sum())
+        level = float(self.weights @ self.y) / total if self.l1 == 0.0 else 0.0
+        return 0.5 * float(self.weights @ (np.square(self.y - level) + _ROUNDING * np.square(self.y)))
 
     def without(self, held_out: np.ndarray) -> "Signal":
         """The same with some values missing."""

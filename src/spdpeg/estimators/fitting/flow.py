@@ -134,6 +134,7 @@ class Plan:
     starts : list of Start
         Where the targets begin.
     settings : Settings
+    intercept : bool
     """
 
     data: Data
@@ -142,6 +143,7 @@ class Plan:
     joint: Joint | None
     starts: Sequence[Start]
     settings: Settings
+    intercept: bool
 
     def under(self, r1: Penalty | None, r2: Penalty | None) -> "Plan":
         """The same data under other penalties; what was learned and measured of them stays.
@@ -196,8 +198,8 @@ def plan(model: Model, X: Any, y: Any, sample_weight: Any = None, offset: Any = 
     data = rows(model, X, y, sample_weight, offset)
     terms = terms_of(model, data)
     joint = _joint(model, data, terms) if model._joint(len(data.targets)) else None
-    problems = _separate(model, data, terms) if joint is None else []
-    return Plan(data, terms, problems, joint, starts_of(model, data, model.warm_start), settings)
+    problems = _separate(data, terms, model._intercept) if joint is None else []
+    return Plan(data, terms, problems, joint, starts_of(model, data, model.warm_start), settings, model._intercept)
 
 
 def terms_of(model: Model, data: Data, F: Operator | None = None) -> Terms:
@@ -222,7 +224,12 @@ def starts_of(model: Model, data: Data, warm: bool) -> list[Start]:
     return [Start(*values) for values in zip(coef, np.atleast_1d(fitted.intercept_), duals, strict=True)]
 
 
-def _separate(model: Model, data: Data, terms: Terms) -> list[Problem]:
+def separate(plan: Plan) -> list[Problem]:
+    """A problem for each target, also where all are fitted at once."""
+    return plan.problems or _separate(plan.data, plan.terms, plan.intercept)
+
+
+def _separate(data: Data, terms: Terms, intercept: bool) -> list[Problem]:
     source = as_source(data.X)  # once, so that the problems share it
     return [
         Problem(
@@ -230,7 +237,7 @@ def _separate(model: Model, data: Data, terms: Terms) -> list[Problem]:
             target,
             **terms._asdict(),
             sample_weight=data.weights,
-            intercept=model._intercept,
+            intercept=intercept,
             offset=data.offset_of(number),
         )
         for number, target in enumerate(data.targets)

@@ -1,6 +1,7 @@
 """The largest weights worth trying: where coefficients vanish, and where F x does."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +12,23 @@ from sklearn.base import clone
 
 from ...certificate import settled
 from ...errors import InputError, UnsupportedError
+from ...losses.base import Lines
 from ...operators import Operator, Repeated
 from ...parameters import as_number, shown
 from ...penalties import FusedL1, Penalty
 from ...problem import Problem
-from .flow import plan
+from .flow import Plan, plan, separate
 from .outputs import Coupled, across
 from .settings import check_estimator
+
+_ROUND = 1e-3
+"""Width of a rounded corner of a loss, as a part of where the corners are."""
+
+_HALVINGS = 60
+"""Of the interval that holds the best constant."""
+
+_ROUGHLY = 1e-6
+"""Relative accuracy of a flow whose largest entry is where a grid begins."""
 
 
 def lam_max(
@@ -65,6 +76,11 @@ def lam_max(
     if not 0.0 <= as_number(ratio) < math.inf:
         raise InputError(f"ratio is {shown(ratio)}. Give a finite number of at least 0.")
     start = at_zero(estimator, (X, y, sample_weight, offset), lam1=1.0, lam2=ratio)
+    if not start.smooth:
+        raise UnsupportedError(
+            f"{type(estimator).__name__} has a loss with corners, for which no least weights are known at which all "
+            "coefficients are 0. Give lam1 and lam2."
+        )
     lam1 = max(_joint(start, pull) for pull in start.pulls)
     return lam1, ratio * lam1
 
@@ -76,9 +92,18 @@ def suggested(estimator: Any, data: tuple[Any, ...], sizes: dict[str, int], eps:
     every direction shrinks by half or more. lam2 begins where the step from x = 0 down the gradient keeps F x = 0.
     """
     start = at_zero(estimator, data, **dict.fromkeys(sizes, 1.0))
+    found = _tops(start, list(sizes))
+    return {name: found[name] * np.geomspace(1.0, eps, n) for name, n in sizes.items()}
+
+
+def largest(plan: Plan, names: Sequence[str]) -> dict[str, float]:
+    """The largest weights worth trying of those named, for a plan in which they are 1."""
+    return _tops(_at_zero_of(plan), names)
+
+
+def _tops(start: "AtZero", names: Sequence[str]) -> dict[str, float]:
     tops = {"lam1": _alone, "lam2": _fusing}
-    found = {name: max(tops[name](start, pull) for pull in start.pulls) for name in sizes}
-    return {name: (found[name] or 1.0) * np.geomspace(1.0, eps, n) for name, n in sizes.items()}
+    return {name: max(tops[name](start, pull) for pull in start.pulls) or 1.0 for name in names}
 
 
 class AtZero(NamedTuple):
@@ -89,40 +114,67 @@ class AtZero(NamedTuple):
     r1: Penalty | None
     r2: Penalty | None
     F: Operator | None
+    smooth: bool = True
+    """Whether the pulls are minus gradients; one of many subgradients otherwise."""
 
 
 def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
     """Minus the gradients of the mean loss at x = 0 and at the best intercept, and the terms with these weights."""
     check_estimator(estimator)
-    kind = getattr(estimator, "multi_class", "ovr")
-    multinomial = isinstance(kind, str) and kind == "multinomial"
-    # With the best intercepts, softmax and logistic loss have the same gradients at x = 0.
-    model = clone(estimator).set_params(**weights, **({"multi_class": "ovr"} if multinomial else {}))
-    found = plan(model, *data)
+    return _at_zero_of(plan(clone(estimator).set_params(**weights), *data))
+
+
+def _at_zero_of(found: Plan) -> AtZero:
+    r1, r2, F = found.terms.r1, found.terms.r2, found.terms.F
+    problems = separate(found)
+    pulls = [_pull(problem) for problem in problems]
+    steepness = _steepness(problems[0]) if r1 is not None and not r1.homogeneous else math.nan
     if isinstance(found.joint, Coupled):
-        return _coupled(estimator, data, weights)
-    problems, terms = found.problems, found.terms
-    if not terms.loss.smooth:
-        raise UnsupportedError(
-            f"{type(model).__name__} has a loss with corners, for which no largest weight is known. Give lam1 and lam2."
-        )
-    if len(problems) > 1 and multinomial and not model.fit_intercept:
+        k, d = len(pulls), pulls[0].size
+        r1 = None if r1 is None else across(r1, d, k)
+        if r2 is not None and F is not None:
+            r2, F = across(r2, F.n_outputs, k), Repeated(F, k)
+        pulls = [np.concatenate(pulls)]
+    # With the best intercepts, softmax and logistic loss have the same gradients at x = 0.
+    elif found.joint is not None and not problems[0].bias:
         raise UnsupportedError(
             "No largest weight is known for multi_class='multinomial' without an intercept. Give lam1 and lam2."
         )
-    pulls = [-problem.gradient(settled(problem))[: problem.n_features] for problem in problems]
-    return AtZero(pulls, _steepness(problems[0]), terms.r1, terms.r2, terms.F)
+    return AtZero(pulls, steepness, r1, r2, F, found.terms.loss.smooth)
 
 
-def _coupled(estimator: Any, data: tuple[Any, ...], weights: dict[str, float]) -> AtZero:
-    """The same for outputs that are coupled, which pull together."""
-    apart = at_zero(clone(estimator).set_params(coupled=False), data, **weights)
-    k, d = len(apart.pulls), apart.pulls[0].size
-    r1 = None if apart.r1 is None else across(apart.r1, d, k)
-    if apart.r2 is None or apart.F is None:
-        return AtZero([np.concatenate(apart.pulls)], apart.lipschitz, r1, None, None)
-    r2, F = across(apart.r2, apart.F.n_outputs, k), Repeated(apart.F, k)
-    return AtZero([np.concatenate(apart.pulls)], apart.lipschitz, r1, r2, F)
+def _pull(problem: Problem) -> np.ndarray:
+    """Minus the gradient of the mean loss at x = 0 and at the best intercept; some subgradient where it has corners."""
+    if problem.loss.smooth:
+        return -problem.gradient(settled(problem))[: problem.n_features]
+    lines = problem.loss.lines(problem.block.labels) if problem.in_memory else None
+    if lines is None:
+        raise UnsupportedError(
+            f"No largest weight is known for {problem.loss!r}, or not for rows on a disk. Give lam1 and lam2."
+        )
+    slopes = _balanced(lines, problem.block.weights, bool(problem.bias))
+    return -problem.sums.adjoint(slopes)[: problem.n_features]
+
+
+def _balanced(lines: Lines, weights: np.ndarray, intercept: bool) -> np.ndarray:
+    """Slopes of losses with corners at the same margin, which add up to 0 if an intercept sees to that.
+
+    Corners are rounded a little, so that rows whose corner is there share what balances the others.
+    """
+    share = weights / weights.size if weights.size else np.full(lines.offset.size, 1.0 / lines.offset.size)
+    corners = lines.sign * lines.offset
+    width = _ROUND * max(float(np.ptp(corners)), float(np.abs(corners).max()), np.finfo(float).tiny)
+
+    def slopes(margin: float) -> np.ndarray:
+        return np.asarray(lines.sign * np.clip((lines.sign * margin - lines.offset) / width, -lines.short, lines.over))
+
+    if not intercept:
+        return slopes(0.0)
+    low, high = float(corners.min()) - width, float(corners.max()) + width
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if share @ slopes(middle) < 0.0 else (low, middle)
+    return slopes(0.5 * (low + high))
 
 
 def _steepness(problem: Problem) -> float:
@@ -170,7 +222,9 @@ def _fusing(start: AtZero, pull: np.ndarray) -> float:
     """A weight of r2 that balances what of the pull would change F x, by the flow F^T y of least squares."""
     assert start.r2 is not None
     assert start.F is not None
-    return _gauge(start.r2, lsqr(start.F.matrix().T, pull, atol=1e-10, btol=1e-10)[0])
+    if start.F.chain:
+        return _gauge(start.r2, -np.cumsum(pull - pull.mean())[:-1])
+    return _gauge(start.r2, lsqr(start.F.matrix().T, pull, atol=_ROUGHLY, btol=_ROUGHLY)[0])
 
 
 def _gauge(norm: Penalty, u: np.ndarray) -> float:

@@ -140,7 +140,7 @@ function chart(spec) {
   }
 
   new ResizeObserver(() => { if (holder.clientWidth !== width) render(); }).observe(holder);
-  const figure = make("figure", {}, ...(spec.y?.label ? [make("p", { className: "ylabel" }, spec.y.label)] : []), holder, legend(spec.marks), readout);
+  const figure = make("figure", {}, make("div", { className: "above" }, make("p", { className: "ylabel" }, spec.y?.label ?? ""), readout), holder, legend(spec.marks));
   if (spec.caption) figure.append(make("figcaption", {}, spec.caption));
   return { figure, change(next) { Object.assign(spec, next); render(); } };
 }
@@ -160,7 +160,7 @@ function paint(canvas, values, low, high, signed) {
   [canvas.height, canvas.width] = [values.length, values[0].length];
   const image = context.createImageData(canvas.width, canvas.height);
   values.flat().forEach((value, k) => {
-    const share = value === null ? 0 : signed ? value / (high || 1) : (value - low) / (high - low || 1);
+    const share = value === null ? 0 : signed ? value / (high || 1) : Math.max(0, (value - low) / (high - low || 1));
     image.data.set([...mix(middle, share < 0 || !signed ? cold : warm, Math.min(1, Math.abs(share))), 255], 4 * k);
   });
   context.putImageData(image, 0, 0);

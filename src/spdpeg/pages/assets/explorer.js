@@ -29,9 +29,12 @@ function pin(id, i, j) {
 function surface() {
   // Like the sliders: lam2 grows to the right, lam1 grows upwards.
   const values = data.surfaces[state.quantity].map((row) => [...row].reverse());
-  const [least, most] = extent(values.flat());
+  // A few bad pairs must not take the colours from all others.
+  const sorted = values.flat().filter((value) => value !== null).sort((one, other) => one - other);
+  const most = sorted.at(-1), judged = state.quantity === "score";
+  const least = judged ? sorted[Math.floor(sorted.length / 4)] : sorted[0];
   paint(find("map"), values, least, most, false);
-  find("map-note").textContent = `${state.quantity}, from ${short(least, 3)} (pale) to ${short(most, 3)} (blue). ` +
+  find("map-note").textContent = `${state.quantity}, from ${short(least, 3)}${judged && least > sorted[0] ? " or less" : ""} (pale) to ${short(most, 3)} (blue). ` +
     `lam1 grows upwards to ${weight(data.lam1[0])}, lam2 to the right to ${weight(data.lam2[0])}. The ring is where you are${data.chosen ? ", the star what was chosen" : ""}. Click to go elsewhere.`;
 }
 
