@@ -81,7 +81,7 @@ def test_weights_are_repetitions(case: Case) -> None:
 
 
 def test_the_account_is_that_of_one_problem() -> None:
-    model = estimators.FusedLogisticRegression(multi_class="multinomial", random_state=0).fit(X, Y)
+    model = estimators.FusedLogisticRegression(0.01, 0.01, multi_class="multinomial", random_state=0).fit(X, Y)
     assert model.coef_.shape == (3, 6)
     assert model.intercept_.shape == (3,)
     assert model.dual_.shape == (3, 5)

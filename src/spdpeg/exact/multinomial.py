@@ -184,12 +184,12 @@ class Multinomial:
     def _model(self, x: np.ndarray, p: np.ndarray) -> Problem:
         """Least squares with the gradient and the Hessian of the loss at x, and the penalties."""
         H = self._hessian(p)
-        size = len(H)
+        size, largest = len(H), H.diagonal().max() or 1.0
         if self._intercept:
             # Holds the mean of the intercepts where it is, since the loss does not see it.
             last = np.arange(1, self._hits.shape[1] + 1) * (size // self._hits.shape[1]) - 1
-            H[np.ix_(last, last)] += 1.0
-        H[np.diag_indices(size)] += _FLOOR * (H.diagonal().max() or 1.0)
+            H[np.ix_(last, last)] += largest
+        H[np.diag_indices(size)] += _FLOOR * largest
         root = np.linalg.cholesky(H).T
         target = root @ x - solve_triangular(root, self._gradient(p), trans="T")
         return Problem(np.sqrt(size) * root, np.sqrt(size) * target, **self._terms)
