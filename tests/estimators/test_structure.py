@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from spdpeg import estimators, graphs, operators
+from spdpeg import estimators, graphs, losses, operators, penalties
 from spdpeg.errors import InputError
 from spdpeg.graphs.structure import resolve
 
@@ -113,3 +114,15 @@ def test_a_graph_of_other_nodes_is_refused() -> None:
 def test_one_sample_teaches_no_graph() -> None:
     with pytest.raises(InputError, match="1 sample"):
         resolve("sics", X[:1], None)
+
+
+@pytest.mark.parametrize("r2", [penalties.Zero(), penalties.L1(0.0)])
+def test_a_second_penalty_of_weight_0_is_none(r2: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 4))
+    for model in (
+        estimators.CompositeRegressor(loss=losses.Squared(), r1=penalties.L1(0.1), r2=r2),
+        estimators.CompositeClassifier(loss=losses.Logistic(), r1=penalties.L1(0.1), r2=r2),
+    ):
+        alone = clone(model).set_params(r2=None).fit(X, np.sign(X[:, 0]))
+        np.testing.assert_allclose(model.fit(X, np.sign(X[:, 0])).coef_, alone.coef_, atol=1e-4)

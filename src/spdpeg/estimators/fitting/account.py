@@ -45,7 +45,7 @@ def _flat(
     If they vanish `together`, the lengths over all outputs tell.
     """
     weights = None if r2 is None or F is None else r2.l1_weights(F.n_outputs)
-    if weights is None or F is None:
+    if weights is None or F is None or not np.any(weights):  # weights of 0 are no penalty, and have no multipliers
         return None
     images = np.array([F.forward(row) for row in rows])
     sizes = [image_size(F, row) for row in rows]
