@@ -35,7 +35,7 @@ def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
         cost, outside = penalty_value(penalty, v)
         total += cost
         violation = max(violation, outside)
-        rough += float(cost) + (0.0 if terms is None else _corner_terms(penalty, terms))
+        rough += float(cost) + (0.0 if terms is None else _terms_of(penalty, terms))
     if case.loss is not None:
         slopes = np.abs(_slopes(case.loss, margins, case.labels))
         sizes = np.abs(case.X) @ np.abs(x) + abs(intercept) + (0.0 if _binary(case.loss) else np.abs(case.labels))
@@ -45,15 +45,22 @@ def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
     return Value(float(total), violation, _ROUNDING * rough + squares)
 
 
-def _corner_terms(penalty: Any, terms: np.ndarray) -> float:
-    """What a hinge or quantile penalty adds up, which may cancel, if the terms of v have these sizes."""
+def _terms_of(penalty: Any, terms: np.ndarray) -> float:
+    """What a penalty adds up if the terms of v, which may cancel, have these sizes."""
     name = type(penalty).__name__
-    if name == "SeparableSum":
-        return sum(_corner_terms(part, block) for part, block in blocks(penalty, terms))
-    if name not in ("Hinge", "Quantile"):
-        return 0.0
-    labels = 1.0 if name == "Hinge" else np.abs(penalty.labels)
-    return float(np.sum(np.asarray(penalty.weight) * (terms + labels)))
+    match name:
+        case "SeparableSum":
+            return sum(_terms_of(part, block) for part, block in blocks(penalty, terms))
+        case "Hinge" | "Quantile":
+            labels = 1.0 if name == "Hinge" else np.abs(penalty.labels)
+            return float(np.sum(np.asarray(penalty.weight) * (terms + labels)))
+        case "FusedL1":
+            return float(penalty.l1 * np.sum(terms) + np.sum(np.asarray(penalty.l2) * (terms[:-1] + terms[1:])))
+        case "Nuclear":
+            return float(penalty.weight * np.sum(terms))
+        case "L1" | "ElasticNet" | "GroupL2" | "LInf" | "HuberL1":
+            return float(_cost(name, penalty, terms.astype(Long)))
+    return 0.0
 
 
 def at_zero(case: Case) -> float:

@@ -24,6 +24,10 @@ _ENOUGH = 1e-8
 """Relative accuracy that counts as optimal."""
 _GUESSES = 3
 """Times that units are taken from the best solution so far."""
+_STRAY = 1e-6
+"""Part of the largest force by which the optimality condition may be missed."""
+_OUTSIDE = 1e-6
+"""Part of the objective by which a doubtful solution may be worse than one that misses a constraint."""
 _MET = 1e-9
 """Part of the terms of a constraint by which it may be missed."""
 _LEAST_W, _LEAST_Y = 1e-6, 1e-3
@@ -41,8 +45,20 @@ def minimize(model: Model, accuracy: float = ACCURACY) -> ModelSolution:
         found, doubt = _tried(model, accuracy, way, best)
         if not doubt:
             return found
-        best = min(best, found, key=lambda known: known.value + known.gap)
+        best = min(best, found, key=lambda known: _worth(model, known))
     return best
+
+
+def _worth(model: Model, found: ModelSolution) -> float:
+    """An upper estimate of the optimum, the smaller the better; a point outside a constraint counts for less.
+
+    It is none where the optimality condition does not hold, of which the gap tells nothing at w = 0.
+    """
+    forces = np.abs(model.right()) + np.abs(model.form.K).T @ np.abs(found.y)
+    if np.any(np.abs(found.residual) > _STRAY * float(np.max(forces, initial=0.0))):
+        return np.inf
+    far = _OUTSIDE * _size(model, found) if model.form.bounded and _misses(model, found.w) else 0.0
+    return found.value + found.gap + far
 
 
 class _Way(NamedTuple):
@@ -50,8 +66,8 @@ class _Way(NamedTuple):
 
     tight: bool = False
     """Constraints ask for far smaller w than H and b."""
-    whole: bool = False
-    """Linear systems as they stand."""
+    whole: float = 0.0
+    """Linear systems as they stand, with this shift."""
     guess: bool = False
     """In units of an earlier solution."""
 
@@ -59,10 +75,11 @@ class _Way(NamedTuple):
 def _others(model: Model, found: ModelSolution) -> list[_Way]:
     """What else to try after a doubtful solution."""
     small = model.width + model.form.K.shape[0] <= saddle.MOST_ROWS
-    ways = [_Way(whole=small, guess=True)] * _GUESSES if _is_rough(model, found) else []
-    for whole in (False, True) if small else (False,):
+    shifts: tuple[float, ...] = saddle.SHIFTS if small else ()
+    ways = [_Way(whole=shifts[-1] if small else 0.0, guess=True)] * _GUESSES if _is_rough(model, found) else []
+    for whole in (0.0, *shifts):
         if whole:
-            ways.append(_Way(whole=True))
+            ways.append(_Way(whole=whole))
         if model.form.bounded:
             ways.append(_Way(tight=True, whole=whole))
     return ways
@@ -118,7 +135,7 @@ def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution |
     factor = scales.columns * np.sqrt(scales.width / scales.price)
     b = scales.columns * right / scales.price
     if way.whole:
-        outcome = sparse.follow(saddle.WholeSystem(_scaled_parts(model, factor), terms), b, accuracy)
+        outcome = sparse.follow(saddle.WholeSystem(_scaled_parts(model, factor), terms, way.whole), b, accuracy)
     elif _is_small(model):
         outcome = dense.run(_padded(model) * factor[:, None] * factor, b, terms, accuracy)
     else:

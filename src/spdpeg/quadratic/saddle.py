@@ -13,15 +13,16 @@ from scipy.linalg import lapack
 from .central_path import Terms, Work
 from .linear_algebra import NotPositive
 from .sparse import Parts
+from .stopping import LEAST
 
 MOST_ROWS = 800
 """Rows of the whole matrix up to which it is factored."""
 _BALANCING = 4
 """Rounds that bring rows and columns to size 1."""
 _REFINEMENTS = 3
-_SHIFT = 1e-25
-"""Added to the unit diagonal of H, for variables that neither H nor K has entries for. With more, a step along a
-direction in which next to nothing bends would be too short for ever."""
+SHIFTS = (LEAST, 1e-25)
+"""Added to the unit diagonal of H: for directions in which nothing bends, or only for variables without any entries.
+With the first, a step along a direction in which next to nothing bends is too short for ever."""
 
 _Long = np.longdouble
 
@@ -29,9 +30,9 @@ _Long = np.longdouble
 class WholeSystem:
     """Solves H dw + K^T dy = -slope, K dw - D dy = -rest for the scaling in `work`."""
 
-    def __init__(self, H: Parts, terms: Terms) -> None:
+    def __init__(self, H: Parts, terms: Terms, shift: float) -> None:
         n, rows = H.sparse.shape[0], terms.offset.size
-        self.H, self.terms = H, terms
+        self.H, self.terms, self._shift = H, terms, shift
         self.K = sp.csr_array((terms.values, terms.columns, terms.pointers), shape=(rows, n))
         self.KT = sp.csr_array(self.K.T)
         self._base = np.zeros((n + rows, n + rows))
@@ -53,7 +54,7 @@ class WholeSystem:
                 corner[own, own] += fold / work.inverse[own.start] * np.outer(bar, bar)
         self._exact = matrix.astype(_Long)
         every = np.arange(n)
-        matrix[every, every] += _SHIFT + damping * matrix[every, every]
+        matrix[every, every] += self._shift + damping * matrix[every, every]
         self._scale = np.ones(len(matrix))
         for _ in range(_BALANCING):
             largest = np.sqrt(np.abs(matrix).max(axis=1))
