@@ -45,6 +45,9 @@ SHAPES = {
     "hitech": _Shape("hitech.npz", 2301, 10080, 144),
     "k1b": _Shape("k1b.npz", 2340, 21819, 129),
     "classic": _Shape("classic.npz", 7094, 41681, 32),
+    "ijcnn1": _Shape("ijcnn1.bz2", 49990, 22, 13),
+    "20news_100word": _Shape("20news_100word.xz", 16242, 100, 4),
+    "covtype.binary": _Shape("covtype.binary.npz", 581012, 54, 12),
 }
 
 
@@ -58,7 +61,7 @@ def load(name: str) -> DataSet:
     """The data set `name`, or a generated one of its shape where the file is missing.
 
     The larger label is positive; of several classes, the most frequent one. Rows of the text sets, which hold raw
-    counts, are scaled to unit norm. Indices have 32 bits, which every package takes.
+    counts, are scaled to unit norm, columns of covtype to variance 1. Indices have 32 bits, which every package takes.
     """
     shape = SHAPES[name]
     directory = data_directory()
@@ -69,7 +72,9 @@ def load(name: str) -> DataSet:
         X = sp.csr_array(sp.load_npz(path), dtype=float)
         labels = np.load(path)["y"]
         positive = np.bincount(labels).argmax()
-        return DataSet(name, unit_rows(_short_indices(X)), np.where(labels == positive, 1.0, -1.0), "real")
+        X = _short_indices(X)
+        X = unit_columns(X) if shape.rows > shape.columns else unit_rows(X)
+        return DataSet(name, X, np.where(labels == positive, 1.0, -1.0), "real")
     from sklearn.datasets import load_svmlight_file
 
     with (lzma if path.suffix == ".xz" else bz2).open(path) as stream:
@@ -86,6 +91,15 @@ def unit_rows(X: sp.csr_array) -> sp.csr_array:
     norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).reshape(-1))
     scaled = X.copy()
     scaled.data /= np.repeat(np.where(norms > 0, norms, 1.0), np.diff(X.indptr))
+    return scaled
+
+
+def unit_columns(X: sp.csr_array) -> sp.csr_array:
+    """Columns divided by their standard deviations, zeros staying zeros."""
+    mean = np.asarray(X.mean(axis=0)).reshape(-1)
+    deviations = np.sqrt(np.asarray(X.multiply(X).mean(axis=0)).reshape(-1) - mean**2)
+    scaled = X.copy()
+    scaled.data /= np.where(deviations > 0, deviations, 1.0)[X.indices]
     return scaled
 
 

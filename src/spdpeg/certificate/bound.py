@@ -239,13 +239,11 @@ def _reach(problem: ProblemView, x: np.ndarray) -> np.ndarray:
 def _given(problem: ProblemView, u: Token, gradient: np.ndarray | None) -> Slopes:
     """Slopes of a solver; for an intercept they are made to add up to 0 if more than rounding is missing."""
     slopes = given(problem, u, gradient)
+    if not problem.bias:
+        return slopes
     directions = problem.free_directions
     alone = directions is not None and directions.shape[1] == 1
-    if (
-        problem.bias
-        and alone
-        and abs(slopes.gradient[-1]) > _ROUNDING * problem.column_sizes[-1] * root_mean_square(problem, slopes)
-    ):
+    if alone and abs(slopes.gradient[-1]) > _ROUNDING * problem.column_sizes[-1] * root_mean_square(problem, slopes):
         sums = problem.sums
         rising, falling = sums.adjoint(sums.scaled(u, 1.0, 0.0)), sums.adjoint(sums.scaled(u, 0.0, 1.0))
         gradient, up, down = balance(rising, falling)

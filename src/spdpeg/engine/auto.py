@@ -12,6 +12,7 @@ import numpy as np
 
 from ..data import Stream, Tables
 from ..errors import UnsupportedError
+from ..exact.condensed import Condensed
 from ..exact.interior_point import InteriorPoint
 from ..exact.one_read import OneRead, is_chain
 from ..exact.penalty_form import PenaltyForm, SplitForm
@@ -113,6 +114,8 @@ def _exact(problem: Problem) -> list[tuple[Periodic, str]]:
     """The exact methods for a problem, best first, and why they are chosen; none if they would cost too much."""
     if problem.loss.quadratic and problem.is_signal and is_chain(problem):
         return [(OneRead(), "X is diagonal and the penalties have an exact prox along the chain")]
+    if problem.loss.smooth and Condensed.of(problem) is not None:
+        return [(WorkingSet(), "most columns are empty, and of the others the penalties leave few that differ")]
     form = PenaltyForm.of(problem) if problem.n_coordinates <= _MOST_FORM else None
     if form is None:
         if problem.loss.smooth and SplitForm.of(problem) is not None:
@@ -138,8 +141,8 @@ def _exact_on_rows(problem: Problem, form: PenaltyForm) -> list[tuple[Periodic, 
         if problem.loss.lines(problem.labels) is not None and width <= _LARGE_MATRIX:
             return [(InteriorPoint(), "the loss is made of lines, and the whole problem is one small conic program")]
         return []
-    lines = form.lines
-    if not small and lines is not None and _may_be_few(problem, lines):
+    lines = None if small else form.lines
+    if lines is not None and _may_be_few(problem, lines):
         return [(WorkingSet(), "of many coordinates the penalties leave few that differ")]
     if width <= _LARGE_MATRIX:
         return [(ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly")]

@@ -38,6 +38,9 @@ _CLOSE = 1e-6
 """Relative decrease of the model from which on Newton's steps need no floor, which whole steps lower tenfold before."""
 
 
+_ROUGH = 0.1
+"""Part of the model's decrease that its minimum may miss."""
+
 _CRAWL = 1e-9
 _MOST_CRAWLED = 6
 """Relative gain of a step that is hardly one, and how many of those in a row end a run."""
@@ -107,20 +110,18 @@ class Newton:
         before_step = self.sums.reads
         based = self._floored(at)
         minimum = self._minimum(at.x, based)
-        if minimum.status in ("unbounded", "inaccurate") and at.floor < 1.0:
+        slope, foretold = self._expected(at, based, minimum)
+        rough = minimum.status == "inaccurate" and not minimum.gap <= _ROUGH * foretold
+        if (rough or minimum.status == "unbounded") and at.floor < 1.0:
             # Rows without a bend leave directions open that the loss closes farther away.
             at = replace(at, floor=1.0)
             based = self._floored(at)
             minimum = self._minimum(at.x, based)
+            slope, foretold = self._expected(at, based, minimum)
         z = minimum.point
         with np.errstate(over="ignore", invalid="ignore"):  # a loss that grows exponentially, from which it steps back
             ahead = self.sums.at(z, curvature=True, model=based, ahead=minimum.w[: z.size])
-        penalty = self._penalty(z)
-        before = at.value - at.sweep.loss if np.isfinite(at.value) else penalty
-        move = z - at.x
-        slope = float(based.gradient @ move) + penalty - before
-        assert based.curvature is not None
-        foretold = -(slope + 0.5 * float(move @ (based.curvature @ move)))
+        penalty, move = self._penalty(z), z - at.x
         following = Iterate(z, ahead, ahead.loss + penalty, at.floor, foretold=foretold)
         outside = not np.isfinite(at.value)  # of the domain, where any point inside is better
         lower = following.value <= at.value + _ARMIJO * slope + _ROUNDING * abs(at.value)
@@ -142,6 +143,15 @@ class Newton:
         H = sweep.curvature
         assert H is not None
         return self._models.minimum(H, H @ x - sweep.gradient, x)
+
+    def _expected(self, at: Iterate, based: Sweep, minimum: Minimum) -> tuple[float, float]:
+        """The slope of the objective towards the model's minimum, and by how much the model falls on the way."""
+        penalty = self._penalty(minimum.point)
+        before = at.value - at.sweep.loss if np.isfinite(at.value) else penalty
+        move = minimum.point - at.x
+        slope = float(based.gradient @ move) + penalty - before
+        assert based.curvature is not None
+        return slope, -(slope + 0.5 * float(move @ (based.curvature @ move)))
 
     def _search(self, at: Iterate, whole: Iterate, move: np.ndarray, slope: float) -> Iterate:
         """A shorter step along known margins, and one read at its end."""

@@ -34,6 +34,8 @@ class Minimum(NamedTuple):
     """As found with the multipliers: H w - b + K^T y = 0. It starts with x, auxiliary variables follow."""
     y: np.ndarray
     status: Status
+    gap: float
+    """By how much the model may be too high there."""
 
 
 class Models(Protocol):
@@ -58,7 +60,7 @@ class ConicModels:
         face = to_face(quick, solution)
         exact = refined(model, solution)
         point = (solution.w if face is None else face)[: x.size].copy()
-        return Minimum(point, exact.w, exact.y, solution.status)
+        return Minimum(point, exact.w, exact.y, solution.status, solution.gap)
 
 
 class SplitModels:
@@ -84,7 +86,7 @@ class SplitModels:
             values = [0.5 * float(v @ (H @ v)) - float(b @ v) + penalty.value(K @ v) for v in (point, trial)]
             # Structure is worth the rounding that it may cost.
             point = trial.copy() if not values[1] > values[0] + _NOISE * abs(values[0]) else point
-        return Minimum(point, found.x, found.y, "optimal" if found.found else "inaccurate")
+        return Minimum(point, found.x, found.y, *(("optimal", 0.0) if found.found else ("inaccurate", np.inf)))
 
 
 def refined(model: Model, solution: ModelSolution) -> ModelSolution:

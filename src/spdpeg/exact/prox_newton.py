@@ -104,14 +104,18 @@ class ProxNewton(Periodic, Watcher):
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
         if not math.isnan(state.numbers["loss"]):
             return 0
-        x, sampled = state.vectors["x"].copy(), 0
+        x, sampled, reads = state.vectors["x"].copy(), 0, 1
         given = bool(np.any(x))
         if not given:
             x, sampled = sampled_start(problem, self._steps(problem), x)
-        self._take(problem, state, self._steps(problem).start(x))
+        start = self._steps(problem).start(x)
+        nothing = np.zeros(x.size)
+        if sampled and not start.value <= problem.loss_at_zero + problem.penalty_value(nothing):
+            start, reads = self._steps(problem).start(nothing), 2  # the sample was not like the rest
+        self._take(problem, state, start)
         if given:
             state.numbers["drop"] = 0.0  # a start of one's own may be the solution
-        return problem.sums.n_rows + sampled
+        return reads * problem.sums.n_rows + sampled
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers

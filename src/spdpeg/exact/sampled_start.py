@@ -1,4 +1,8 @@
-"""A start from a sample in memory, for rows that are far away: the first steps of Newton's method need few of them."""
+"""A start from a sample in memory, where reading is what costs: the first steps of Newton's method need few rows.
+
+A sample knows the solution up to a part of about coordinates / rows. Steps beyond that would fit what is by chance in
+it, rare columns above all, and lead to margins at which a logistic loss no longer bends; so they end early.
+"""
 
 import math
 
@@ -6,7 +10,7 @@ import numpy as np
 
 from ..kernels.jit import as_reals
 from ..problem import Problem
-from ..sums import LocalSums
+from ..sums import LocalSums, Sums
 from .newton import Newton
 
 _SHARE = 0.02
@@ -15,12 +19,17 @@ _ROWS_PER_COORDINATE = 20
 """Rows in the sample for each coordinate, at least."""
 MOST_ENTRIES = 1 << 24
 """Numbers that the sample may hold."""
-_LARGEST_SHARE = 0.25
+_LARGEST_SHARE = 0.125
 """Fraction of the rows beyond which a sample does not pay."""
+_LEAST_PER_COORDINATE = 4
+"""Rows for each coordinate below which there is no such start."""
 
 _MOST_STEPS = 15
-_ENOUGH = 1e-4
+_ENOUGH = 1e-2
 """Relative decrease of the model at which the sample has told what it knows."""
+
+_CALLS, _FACTORISATIONS = 2e6, 0.05
+"""What a model costs, counted in additions to scattered numbers: the calls, and a part of d^3."""
 
 
 def sampled_start(problem: Problem, newton: Newton, x: np.ndarray) -> tuple[np.ndarray, int]:
@@ -29,7 +38,7 @@ def sampled_start(problem: Problem, newton: Newton, x: np.ndarray) -> tuple[np.n
     wanted = int(max(_SHARE * sums.n_rows, min(_ROWS_PER_COORDINATE * d, _LARGEST_SHARE * sums.n_rows)))
     wanted = min(wanted, MOST_ENTRIES // d)
     # Newton's first step minimises a squared loss from anywhere.
-    if sums.resident or wanted < 2 * d or problem.loss.quadratic:
+    if wanted < _LEAST_PER_COORDINATE * d or problem.loss.quadratic or not _pays(sums, d):
         return x, 0
     sample = sums.sample(wanted)
     if sample is None:
@@ -49,3 +58,9 @@ def sampled_start(problem: Problem, newton: Newton, x: np.ndarray) -> tuple[np.n
             break
     found = not at.infeasible and math.isfinite(at.value) and bool(np.all(np.isfinite(at.x)))
     return (at.x, read) if found else (x, read)
+
+
+def _pays(sums: Sums, d: int) -> bool:
+    """Whether a read of all rows, outer products included, costs more than a model."""
+    entries = sums.n_entries / sums.n_rows
+    return not sums.resident or sums.n_entries * (4.0 + 0.5 * entries) >= _CALLS + _FACTORISATIONS * d**3

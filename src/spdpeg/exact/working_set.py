@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from ..certificate import Certificate
+from ..certificate import Certificate, certify
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
@@ -22,6 +22,7 @@ from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_no_corners
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
+from .condensed import Condensed
 from .identify import Identified, Identifier
 from .newton import Newton, first_point
 from .newton_models import ConicModels
@@ -65,7 +66,7 @@ class WorkingSet(Periodic, Watcher):
 
     def check(self, problem: Problem) -> None:
         require_no_corners(self, problem)
-        form = PenaltyForm.of(problem)
+        form = PenaltyForm.of(_inner(problem))
         if form is None or form.lines is None:
             raise UnsupportedError(
                 f"working-set takes weighted absolute values of x and F x, and ridge; here r1={problem.r1!r}, "
@@ -78,15 +79,23 @@ class WorkingSet(Periodic, Watcher):
     def start(
         self, problem: Problem, batch_size: int, x0: np.ndarray
     ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        small = Condensed.of(problem)
+        if small is not None:
+            problem, x0 = small.problem, small.reduced(x0)
         n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
         vectors = {"x": first_point(problem, x0), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
         numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "step": 1.0, "pieces": 0.0}
         numbers |= {"cap": float(_FIRST_PIECES), "stalled": 0, "tol": 0.0}
         return numbers, vectors
 
+    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+        if Condensed.of(problem) is None:  # elsewhere the first read tells
+            super().set_dual(problem, vectors, y)
+
     def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
         if not math.isnan(state.numbers["loss"]):
             return 0
+        problem = _inner(problem)
         self._take(problem, state, state.vectors["x"], problem.sums.at(state.vectors["x"]))
         return problem.sums.n_rows
 
@@ -97,6 +106,7 @@ class WorkingSet(Periodic, Watcher):
         state.numbers["tol"] = tol or 0.0
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+        problem = _inner(problem)
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
         before = numbers["value"]
         found = self._identified(problem, state)
@@ -121,14 +131,25 @@ class WorkingSet(Periodic, Watcher):
 
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors
-        x = v["x"].copy()
-        return Solution(x, x.copy(), problem.F.forward(x), -v["y"])
+        self._small = Condensed.of(problem)
+        if self._small is None:
+            x, y = v["x"].copy(), v["y"]
+        else:
+            x, y = self._small.point(v["x"]), self._small.multiplier(v["y"])
+        return Solution(x, x.copy(), problem.F.forward(x), -y)
 
     def evaluation(self, state: State) -> Evaluation | None:
         margins = self._margins(state)
         if math.isnan(state.numbers["loss"]) or margins is None:
             return None
-        return Evaluation(state.numbers["loss"], margins, state.vectors["gradient"], None)
+        gradient = state.vectors["gradient"]
+        if self._small is not None:
+            gradient = self._small.gradient(gradient)
+        return Evaluation(state.numbers["loss"], margins, gradient, None)
+
+    def may_be_optimal(self, state: State, tol: float) -> bool:
+        # Where columns were left out, proofs for all of them take longer than steps, and that for the others is known.
+        return self._small is None or state.numbers["gap"] <= tol
 
     def ended(self, state: State) -> Status | None:
         return Status.EXHAUSTED if state.numbers["stalled"] >= 3 else None
@@ -145,6 +166,8 @@ class WorkingSet(Periodic, Watcher):
         assert at.sweep.curvature is not None
         return at.x, at.sweep.margins, at.sweep.curvature.diagonal()
 
+    _small: Condensed | None = None
+    """Of the problem whose solution was last asked for."""
     _kept: tuple[Problem, "_Parts"] | None = None
     _found: tuple[np.ndarray, Identified] | None = None
     _reached: tuple[np.ndarray, Token] | None = None
@@ -183,6 +206,9 @@ class WorkingSet(Periodic, Watcher):
         numbers["loss"], numbers["value"] = sweep.loss, sweep.loss + problem.penalty_value(x)
         self._identify(problem, state)
         v["y"][:] = parts.dual(problem, v["x"], v["gradient"], self._identified(problem, state))
+        if self._small is not None:
+            seen = Evaluation(sweep.loss, sweep.margins, sweep.gradient, None)
+            numbers["gap"] = certify(problem, v["x"], -v["y"], seen=seen, tol=numbers["tol"] or None).rel_gap
 
 
 class _Parts:
@@ -202,6 +228,12 @@ class _Parts:
         lines = self.lines
         slopes = -(gradient + lines.K.T @ found.multipliers + lines.ridge * x)
         return self.form.multiplier(x, lines.restored(self.form.form, slopes, found.multipliers))
+
+
+def _inner(problem: Problem) -> Problem:
+    """The problem without its empty columns, if most of them are."""
+    small = Condensed.of(problem)
+    return problem if small is None else small.problem
 
 
 def _not_empty(pieces: Pieces, gradient: np.ndarray, n_features: int) -> Pieces:

@@ -288,6 +288,8 @@ class Problem:
     def free_directions(self) -> sp.csc_array | None:
         """Columns that span the directions in which no penalty grows; None if there are too many to find."""
         free = np.flatnonzero(self.regularizer.free(self.n_coordinates))
+        if free.size == 0:
+            return sp.csc_array((self.n_coordinates, 0))
         if self.r2.vanishes:
             basis = sp.eye_array(free.size, format="csc") if free.size <= MOST_FREE else None
         else:

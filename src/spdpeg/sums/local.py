@@ -9,7 +9,7 @@ import numpy as np
 from ..data import Block
 from ..data.blocks import join
 from ..errors import InputError
-from ..kernels.jit import STRETCH
+from ..kernels.jit import STRETCH, frozen
 from ..kernels.rows import (
     Rows,
     adjoint,
@@ -219,7 +219,11 @@ class LocalSums:
         parts = self._portions.some(n_rows)
         if parts is None:
             return None
-        found = [(Block(rows, self._labels[some], self._weights[some]), read) for some, rows, read in parts]
+        labels, weights = self._labels, self._weights
+        found = [
+            (Block(rows, frozen(labels[at]), frozen(weights[at]) if weights.size else weights), read)
+            for at, rows, read in parts
+        ]
         return Sample(join([block for block, _ in found]), sum(read for _, read in found))
 
     def collapse(self, labels: np.ndarray, count: int) -> "LocalSums":

@@ -17,6 +17,9 @@ BLOCK_ENTRIES = 1 << 22
 
 _PAGE = 4096
 
+_STRETCHES = 32
+"""Places in a block on a disk that a sample is read from."""
+
 
 class Portions(Protocol):
     """Blocks of rows in a fixed order.
@@ -44,7 +47,7 @@ class Portions(Protocol):
     def blocks(self) -> Iterator[Rows]:
         """All of them, in their order."""
 
-    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows, int]] | None:
+    def some(self, n_rows: int) -> Iterator[tuple[np.ndarray, Rows, int]] | None:
         """About so many rows from all over the data, which ones they are, and how many were read for them.
 
         None if that would read them all.
@@ -66,13 +69,15 @@ class InMemory:
         """All of them, in their order."""
         return iter(self._blocks)
 
-    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows, int]] | None:
-        """Rows at the beginning of each block; a disk is slow at reading one here, one there."""
-        each = max(1, n_rows // len(self._blocks))
-        return (
-            (slice(start, min(start + each, stop)), _copied(_slice(rows, 0, min(each, stop - start))), each)
-            for rows, (start, stop) in zip(self._blocks, pairwise(self.starts), strict=True)
-        )
+    def some(self, n_rows: int) -> Iterator[tuple[np.ndarray, Rows, int]]:
+        """Rows drawn at random, always the same ones: neighbours may be alike."""
+        for rows, (start, stop) in zip(self._blocks, pairwise(self.starts), strict=True):
+            chosen = self._drawn(stop - start, max(1, n_rows * (stop - start) // self.starts[-1]))
+            yield start + chosen, _taken(rows, chosen), chosen.size
+
+    def _drawn(self, there: int, wanted: int) -> np.ndarray:
+        """Places of about so many rows of a block, in increasing order."""
+        return np.unique(np.random.default_rng(there).integers(there, size=wanted))
 
 
 class Mapped(InMemory):
@@ -80,14 +85,12 @@ class Mapped(InMemory):
 
     resident = False
 
-    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows, int]]:
-        """Rows at the beginning of each block, without those after them, which a disk would read ahead."""
+    def some(self, n_rows: int) -> Iterator[tuple[np.ndarray, Rows, int]]:
+        """Rows in stretches, without those after them, which a disk would read ahead."""
         maps = {id(found): found for found in map(file_of, (self._blocks[0].values, self._blocks[0].indices)) if found}
-        chosen = super().some(n_rows)
-        assert chosen is not None
         _advise(maps.values(), "MADV_RANDOM")
         try:
-            yield from chosen
+            yield from super().some(n_rows)
         finally:
             _advise(maps.values(), "MADV_NORMAL")
 
@@ -98,6 +101,12 @@ class Mapped(InMemory):
             for vector in (rows.values[first:last], rows.indices[first:last] if rows.indptr.size else rows.indices):
                 np.add.reduce(vector[:: max(1, _PAGE // vector.itemsize)])
             yield rows
+
+    def _drawn(self, there: int, wanted: int) -> np.ndarray:
+        """The same in stretches, as a disk is slow at reading one row here, one there."""
+        length = max(1, wanted // _STRETCHES)
+        first = length * super()._drawn(max(1, there // length), min(wanted, _STRETCHES))
+        return np.concatenate([np.arange(start, min(start + length, there)) for start in first])
 
 
 class Read:
@@ -114,12 +123,12 @@ class Read:
         """All of them, in their order."""
         return map(self._rows, self._source.blocks())
 
-    def some(self, n_rows: int) -> Iterator[tuple[slice, Rows, int]] | None:
+    def some(self, n_rows: int) -> Iterator[tuple[np.ndarray, Rows, int]] | None:
         """Rows from places that can be reached without reading those before them, if there are any."""
         if self._source.parts is None:
             return None
         parts = self._source.parts(n_rows)
-        return ((slice(start, start + table.shape[0]), self._rows(table), read) for start, table, read in parts)
+        return ((np.arange(start, start + table.shape[0]), self._rows(table), read) for start, table, read in parts)
 
     def _rows(self, table: np.ndarray) -> Rows:
         return Dense(table).rows._replace(bias=self.bias)
@@ -144,12 +153,14 @@ def _entries(rows: Rows) -> int:
     return int(rows.indptr[-1] - rows.indptr[0]) if rows.indptr.size else rows.values.size
 
 
-def _copied(rows: Rows) -> Rows:
+def _taken(rows: Rows, chosen: np.ndarray) -> Rows:
+    """Copies of some rows."""
     if rows.indptr.size == 0:
-        return rows._replace(values=frozen(np.array(rows.values)))
-    first, last = rows.indptr[0], rows.indptr[-1]
-    values, indices = np.array(rows.values[first:last]), np.array(rows.indices[first:last])
-    return Rows(frozen(values), frozen(indices), frozen(rows.indptr - first), rows.width, rows.bias)
+        return rows._replace(values=frozen(rows.values.reshape(-1, rows.width)[chosen].reshape(-1)))
+    first, counts = rows.indptr[chosen], rows.indptr[chosen + 1] - rows.indptr[chosen]
+    pointers = np.concatenate([[0], np.cumsum(counts)]).astype(rows.indptr.dtype)
+    places = np.repeat(first - pointers[:-1], counts) + np.arange(pointers[-1])
+    return Rows(frozen(rows.values[places]), frozen(rows.indices[places]), frozen(pointers), rows.width, rows.bias)
 
 
 def _slice(rows: Rows, start: int, stop: int) -> Rows:
