@@ -42,12 +42,13 @@ ROWS = {
 _BEGIN, _END = "<!-- figures -->\n", "<!-- end of figures -->"
 
 
-def table(records: list[dict[str, Any]]) -> str:
-    """The rows of the parts that were run, as Markdown."""
+def table(records: list[dict[str, Any]], before: str = "") -> str:
+    """The rows of the parts that were run, as Markdown; those of other parts stay as they are in the table before."""
     lines = ["| promise | test | cases | refused | unfinished | wrong |", "|---|---|---|---|---|---|"]
     for part, (promise, test) in ROWS.items():
         counts = Counter(Verdict[record["verdict"]] for record in records if record["part"] == part)
         if not counts:
+            lines += [line for line in before.splitlines() if line.startswith(f"| {promise} |")]
             continue
         wrong = ", ".join(f"{counts[v]} {v.value}" for v in Verdict if v in DEFECTS and counts[v]) or "0"
         unfinished = counts[Verdict.UNFINISHED] + counts[Verdict.DIVERGED]
@@ -57,11 +58,12 @@ def table(records: list[dict[str, Any]]) -> str:
 
 
 def main(page: str, *files: str) -> None:
-    """Replace the table of the page by that of the files."""
+    """Write what the files say into the table of the page."""
     records = [json.loads(line) for file in files for line in Path(file).read_text().splitlines()]
     path = Path(page)
-    before, _, rest = path.read_text().partition(_BEGIN)
-    path.write_text(before + _BEGIN + table(records) + _END + rest.partition(_END)[2])
+    above, _, rest = path.read_text().partition(_BEGIN)
+    before, _, below = rest.partition(_END)
+    path.write_text(above + _BEGIN + table(records, before) + _END + below)
 
 
 if __name__ == "__main__":

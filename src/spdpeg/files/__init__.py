@@ -145,7 +145,7 @@ def _columns(name: str, target: Any, drop: Any, categorical: Any) -> Columns:
     for column, known in categorical.items():
         if not isinstance(column, str) or not (known is None or _are_texts(known)):
             raise InputError(f"categorical has {shown(column)}: {shown(known)}. Give names and lists of text.")
-    if name not in ("csv", "parquet"):
+    if isinstance(name, str) and name not in ("csv", "parquet"):
         if target is not None:
             raise InputError(
                 f"target is {target!r}, which chooses a column of a table; the format {name} has its labels elsewhere. "

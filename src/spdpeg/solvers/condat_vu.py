@@ -81,7 +81,9 @@ class CondatVu(Solver):
     ) -> None:
         c, rho = 1.0 / state.numbers["step_base"], state.numbers["rho"]
         work = gather(Work, {**state.vectors, "anchor": _NOTHING})
-        condat_vu(block, order, order.size // steps, terms, plain(), uniform(c, rho), self.relaxation, 1, 0, work)
+        condat_vu(
+            block, order, order.size // steps, terms, plain(), uniform(c, rho), float(self.relaxation), 1, 0, work
+        )
 
     def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         vectors["y"][:], vectors["back"][:] = y, problem.F.adjoint(y)

@@ -91,7 +91,7 @@ class SDCAADMM(Solver):
             order,
             order.size // steps,
             state.numbers["rho"],
-            self.gamma,
+            float(self.gamma),
             state.numbers["norm"],
             averages.rule(self.averaging)(k),
             problem.loss.prox_term,

@@ -3,6 +3,7 @@
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
@@ -36,6 +37,15 @@ def check_settings(model: Any) -> None:
         raise InputError(f"tol of {owner} is {shown(model.tol)}. It must be a positive number.")
     if not 0.0 <= as_number(model.max_passes) < math.inf:
         raise InputError(f"max_passes of {owner} is {shown(model.max_passes)}. It must be a number of at least 0.")
+    if not isinstance(model.random_state, int | np.integer | np.random.RandomState | None):
+        raise _odd_seed(model)
+
+
+def _odd_seed(model: Any) -> InputError:
+    return InputError(
+        f"random_state of {type(model).__name__} is {shown(model.random_state)}. "
+        "Give a whole number, a RandomState or None."
+    )
 
 
 def settings_of(model: Any) -> Settings:
@@ -44,10 +54,7 @@ def settings_of(model: Any) -> Settings:
     try:
         seed = int(check_random_state(model.random_state).randint(_SEEDS))
     except (TypeError, ValueError):
-        raise InputError(
-            f"random_state of {type(model).__name__} is {shown(model.random_state)}. "
-            "Give a whole number, a RandomState or None."
-        ) from None
+        raise _odd_seed(model) from None
     return Settings(model.solver, model.tol, model.max_passes, seed, bool(model.verbose), checked_jobs(model.n_jobs))
 
 
