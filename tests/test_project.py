@@ -156,7 +156,7 @@ def test_compiled_functions_are_left_out_of_coverage() -> None:
     jit = "\n".join(path.read_text(encoding="utf-8") for path in sorted(kernels.rglob("*.py")))
     decorators = set(re.findall(r"^(\w+) = (?:njit\(|Kernel$)", jit, re.MULTILINE))
     decorators |= set(re.findall(r"^def (\w+)\((?:[^)]*\n)*[^\n]*\) -> Hook:", jit, re.MULTILINE))
-    assert {"kernel", "inner", "strict", "prox", "stretch"} <= decorators
+    assert {"kernel", "inner", "strict", "prox", "chunk"} <= decorators
     for name in decorators:
         assert re.search(rule, f"@{name}")
         assert re.search(rule, f"    @jit.{name}")

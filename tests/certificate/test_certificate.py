@@ -167,7 +167,7 @@ class TestNeverBelowTheTruth:
     def test_along_a_chain(self, seed: int, intercept: bool | float, **parts: Any) -> None:
         """Where r1 and r2 are one norm, whose dual ball is known exactly."""
         bound = Bound(make_instance(seed=seed, r1="L1", operator="chain", **parts), intercept)
-        assert bound.problem.merged is not None
+        assert bound.problem.joint_penalty is not None
         self._check(bound, seed, "vr-spdpeg")
         # So the bound does not depend on the dual that is handed over.
         duals = (bound.dual, np.zeros_like(bound.dual), 7.0 + bound.dual)

@@ -281,7 +281,7 @@ class TestWarmStart:
         """They are never drawn, from a chosen start neither."""
         instance = catalogue.instance("Squared", "L2Squared", "L1", operator, weighted=True)
         x0 = np.linspace(-0.2, 0.2, catalogue.D)
-        for sampling in ("importance", "settling"):
+        for sampling in ("importance", "hybrid"):
             result = spdpeg.solve(instance.problem(), "vr-spdpeg", sampling=sampling, batch_size=1, x0=x0, tol=TOL)
             assert result.status is Status.TOLERANCE
 

@@ -82,7 +82,7 @@ def test_nor_do_the_methods_that_the_planner_takes(filled: tuple[Path, Any], tmp
     solves = "".join(
         f"{' ' * 8}result = spdpeg.solve(problem, {solver}, tol=1e-9)\n"
         for solver in (
-            *("'vr-spdpeg', scheme='condat-vu'", "'vr-spdpeg', scheme='chain-prox'"),
+            *("'vr-spdpeg', scheme='condat-vu'", "'vr-spdpeg', scheme='joint-prox'"),
             *("'sampled-newton'", "'prox-newton'", "'working-set'"),
         )
     )

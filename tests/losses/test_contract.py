@@ -12,8 +12,8 @@ from scipy.optimize import minimize_scalar
 
 from spdpeg import Problem, losses
 from spdpeg.errors import InputError, UnsupportedError
-from spdpeg.kernels.jit import STRETCH, as_reals
-from spdpeg.kernels.rows import conjugates_at, slope_sum, sum_stretches
+from spdpeg.kernels.jit import CHUNK, as_reals
+from spdpeg.kernels.rows import conjugates_at, slope_sum, sum_chunks
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 FAR = [-1e300, -1e4, 1e4, 1e300]
@@ -179,9 +179,9 @@ def test_an_offset_moves_the_margin(case: Case) -> None:
     offset = np.linspace(-2.0, 2.0, t.size).reshape(t.shape)
     if case.loss.binary or isinstance(case.loss, losses.Zero):
         with pytest.raises(UnsupportedError, match="takes no offset"):
-            case.loss.moved(b, offset)
+            case.loss.shifted(b, offset)
         return
-    labels, weights = case.loss.moved(b, offset)
+    labels, weights = case.loss.shifted(b, offset)
     factor = 1.0 if weights is None else weights
     np.testing.assert_allclose(factor * case.loss.value(t, labels), case.formula(t + offset, b), rtol=1e-12, atol=1e-14)
 
@@ -264,11 +264,11 @@ def test_sums_over_rows_are_those_of_single_rows(case: Case, weighted: bool) -> 
     rng = np.random.default_rng(0)
     weights = rng.random(t.size) if weighted else np.ones(t.size)
     data = as_reals(b), as_reals(weights if weighted else np.empty(0))
-    spare = np.empty(STRETCH), np.empty(STRETCH)
+    spare = np.empty(CHUNK), np.empty(CHUNK)
     expected = case.loss.derivative(t, b)
     total = slope_sum(case.loss.read_term, t - 0.5, 0.5, *data, *spare)
     assert total == pytest.approx(np.sum(weights * expected), rel=1e-12, abs=1e-9)
-    loss = sum_stretches(case.loss.read_term, t, *data, np.empty(STRETCH))
+    loss = sum_chunks(case.loss.read_term, t, *data, np.empty(CHUNK))
     assert loss == pytest.approx(np.sum(weights * case.formula(t, b)), rel=1e-13)
     u = 0.9 * expected
     assert case.loss.conjugate_sum(u, *data) == pytest.approx(np.sum(weights * case.loss.conjugate(u, b)), rel=1e-12)
@@ -287,10 +287,10 @@ def test_sums_tell_what_lies_outside(case: Case) -> None:
 
 def test_a_sum_of_tiny_losses_keeps_its_digits() -> None:
     t = np.linspace(30.0, 600.0, 1000)
-    total = sum_stretches(losses.Logistic().read_term, t, as_reals(np.ones(1000)), as_reals(()), np.empty(STRETCH))
+    total = sum_chunks(losses.Logistic().read_term, t, as_reals(np.ones(1000)), as_reals(()), np.empty(CHUNK))
     assert total == pytest.approx(np.sum(np.exp(-t)), rel=1e-13)
 
 
 def test_nan_is_not_hidden_in_a_sum() -> None:
     margins, none = np.array([0.0, np.nan, 1.0]), as_reals(())
-    assert np.isnan(sum_stretches(losses.Logistic().read_term, margins, as_reals(np.ones(3)), none, np.empty(3)))
+    assert np.isnan(sum_chunks(losses.Logistic().read_term, margins, as_reals(np.ones(3)), none, np.empty(3)))

@@ -293,13 +293,13 @@ def test_other_penalties_on_the_same_data(intercept: bool, sparse: bool) -> None
     data = (sp.csr_array(X) if sparse else X, y, losses.Squared())
     first = spdpeg.Problem(*data, r1=penalties.L1(0.3), intercept=intercept, sample_weight=1.0 + np.arange(30))
     terms = {"r1": penalties.L2Squared(0.2), "r2": penalties.L1(0.7), "F": operators.FirstDifference()}
-    assert first.merged is not None
+    assert first.joint_penalty is not None
     other = first.with_penalties(**terms)
     anew = spdpeg.Problem(*data, **terms, intercept=intercept, sample_weight=1.0 + np.arange(30))
     x = rng.standard_normal(first.n_coordinates)
     assert other.objective(x) == pytest.approx(anew.objective(x), rel=1e-15)
     assert other.block.rows.values is first.block.rows.values
-    assert other.merged is None
+    assert other.joint_penalty is None
     assert first.objective(x) == pytest.approx(first.loss_value(x) + 0.3 * np.abs(x[:5]).sum(), rel=1e-15)
     with pytest.raises(InputError, match="r2 is 3"):
         first.with_penalties(r2=3)

@@ -29,7 +29,7 @@ DESIGNS = (
         "weighted": ("no", "yes"),
     },
     {
-        "scheme": ("chain-prox",),
+        "scheme": ("joint-prox",),
         "estimator": ESTIMATORS,
         "loss": ("Logistic", "Squared", "Huber"),
         "r1": ("L1", "None"),
@@ -37,7 +37,7 @@ DESIGNS = (
         "weighted": ("no", "yes"),
     },
     {
-        "scheme": ("chain-prox",),
+        "scheme": ("joint-prox",),
         "estimator": ESTIMATORS,
         "loss": ("Logistic", "Squared", "Huber"),
         "r1": ("L1", "L2Squared", "ElasticNet"),
@@ -79,7 +79,7 @@ class TestOptimum:
             instance.problem(), "vr-spdpeg", x0=best.x, dual0=best.dual, max_iterations=150, **options
         )
         np.testing.assert_allclose(result.x, best.x, atol=2e-6)
-        if case["scheme"] != "chain-prox":  # which reads some dual off x; where x is 0 there are many
+        if case["scheme"] != "joint-prox":  # which reads some dual off x; where x is 0 there are many
             np.testing.assert_allclose(result.dual, best.dual, atol=2e-6)
         assert kkt_residual(instance.problem(), result.x, result.dual) < 5e-6
         np.testing.assert_allclose(result.z, instance.F @ best.x, atol=2e-6)
@@ -95,7 +95,7 @@ class TestSteps:
     @pytest.mark.parametrize("scheme", SCHEMES)
     @pytest.mark.parametrize("r1", ["L1", "GroupL2"])
     @pytest.mark.parametrize("r2", ["L1", "LInf"])
-    @pytest.mark.parametrize("sampling", ["settling", "importance"])
+    @pytest.mark.parametrize("sampling", ["hybrid", "importance"])
     def test_coupling_is_at_most_one(self, scheme: str, r1: str, r2: str, sampling: str) -> None:
         """|sigma^(1/2) F tau^(1/2)| <= 1, and half its square for the extragradient scheme."""
         rng = np.random.default_rng(0)
@@ -114,7 +114,7 @@ class TestSteps:
             assert r1 == "L1" or np.all(tau == tau[0])
             assert r2 == "L1" or np.all(sigma == sigma[0])
 
-    @pytest.mark.parametrize("sampling", ["settling", "importance"])
+    @pytest.mark.parametrize("sampling", ["hybrid", "importance"])
     @pytest.mark.parametrize("batch", [1, catalogue.N])
     def test_primal_steps_respect_the_loss(self, sampling: str, batch: int) -> None:
         """Half of 1 / L for the L of a batch: of all rows, of the worst, or of the mean if long rows come up more."""
@@ -136,7 +136,7 @@ class TestSteps:
             spdpeg.Problem(sp.csr_array(A) if sparse else A, X[:, 0], loss=losses.Squared(), r1=penalties.L1(0.1))
             for A in (X, X * units)
         )
-        alike, scaled = (steps(problem, batch_size=1, sampling="settling")[0] for problem in (one, other))
+        alike, scaled = (steps(problem, batch_size=1, sampling="hybrid")[0] for problem in (one, other))
         assert np.ptp(alike) == 0.0
         np.testing.assert_allclose(scaled, alike / units**2, rtol=1e-9)
 
@@ -149,7 +149,7 @@ class TestSteps:
 
     def test_without_F_only_the_loss_counts(self) -> None:
         problem = catalogue.instance(r2="None").problem()
-        tau, sigma = steps(problem, batch_size=1, sampling="settling")
+        tau, sigma = steps(problem, batch_size=1, sampling="hybrid")
         np.testing.assert_allclose(tau, 0.5 / problem.lipschitz_max)
         assert sigma.size == 0
 
@@ -209,8 +209,8 @@ class TestRefusals:
     )
     def test_chain_prox_of_what_has_no_prox_together(self, changes: dict[str, str]) -> None:
         problem = catalogue.instance(**changes).problem()
-        with pytest.raises(UnsupportedError, match=r"chain-prox needs r1 = L1 with one weight.*Leave scheme out\."):
-            spdpeg.solve(problem, "vr-spdpeg", scheme="chain-prox")
+        with pytest.raises(UnsupportedError, match=r"joint-prox needs r1 = L1 with one weight.*Leave scheme out\."):
+            spdpeg.solve(problem, "vr-spdpeg", scheme="joint-prox")
 
     def test_loss_with_corners(self) -> None:
         instance = catalogue.instance()

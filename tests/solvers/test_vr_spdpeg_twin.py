@@ -19,11 +19,11 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "start": ("zero", "chosen"),
     "batch": ("1", "5"),
     "layout": ("dense", "csr"),
-    "sampling": ("auto", "importance", "settling", "reshuffled"),
+    "sampling": ("auto", "importance", "hybrid", "reshuffled"),
 }
 LAZY = FACTORS | {"scheme": ("condat-vu",), "dual_every": ("2", "7")}
 CHAIN = FACTORS | {
-    "scheme": ("chain-prox",),
+    "scheme": ("joint-prox",),
     "r1": ("L1", "None"),
     "shape": ("FirstDifference-L1", "FirstDifference-L1Weighted", "None-None"),
 }

@@ -79,10 +79,10 @@ def test_a_signal_keeps_one_number_for_each_column(kind: Any) -> None:
     x = rng.standard_normal(9)
     assert given.is_signal
     assert given.quadratic.H.nnz <= 9
-    assert given.quadratic.level is None
+    assert given.quadratic.uniform_curvature is None
     assert given.quadratic.value(x) == pytest.approx(given.loss_value(x), rel=1e-14)
     np.testing.assert_allclose(given.quadratic.gradient(x), given.gradient(x), rtol=1e-13, atol=1e-15)
-    assert problem(kind(2.0 * np.eye(9)), y).quadratic.level == pytest.approx(4.0 / 9.0)
+    assert problem(kind(2.0 * np.eye(9)), y).quadratic.uniform_curvature == pytest.approx(4.0 / 9.0)
 
 
 def test_what_is_no_signal() -> None:

@@ -105,7 +105,7 @@ class Method:
         state.z = F @ x + (y - y_bar) / self.sigma
         return x_bar, y_bar
 
-    def chain_prox(self, state: Point, rows: Vector) -> None:
+    def joint_prox(self, state: Point, rows: Vector) -> None:
         """Proximal SAGA: x+ = prox(x - tau g), r1 and r2(F .) in one prox."""
         point = state.x - self.tau * self.estimate(state.x, rows, state)
         if len(self.instance.F):
@@ -160,7 +160,7 @@ class Twin:
         """1 / (mean square of a column), or its root, where columns differ and rows do not stand out for it."""
         X2, w = self.instance.X**2, self.instance.scaled_weights
         means = (w[:, None] * X2).mean(axis=0)
-        tied = self.scheme == "chain-prox" and len(self.instance.F) > 0
+        tied = self.scheme == "joint-prox" and len(self.instance.F) > 0
         if means.max() <= 4.0 * means[means > 0].min() or tied or type(self.instance.r1).__name__ not in SEPARABLE:
             return np.ones(means.size)
         unevenness = np.max(w * X2.sum(axis=1)) / np.mean(w * X2.sum(axis=1))
@@ -181,7 +181,7 @@ class Twin:
         mean = min(self.problem.rough_norm(self.metric), squares.mean())
         largest = share * mean + (1.0 - share) * (squares.mean() if important else squares.max())
         curvature = 2.0 * self.instance.loss.curvature * largest / self.metric
-        columns = F.sum(axis=0) * (self.scheme != "chain-prox")
+        columns = F.sum(axis=0) * (self.scheme != "joint-prox")
         weight = 0.25 * curvature / columns[columns > 0].mean() if columns.any() else np.ones(columns.size)
         tau = 1.0 / (curvature + weight * columns)
         every = self._every
@@ -211,7 +211,7 @@ class Twin:
         if self.method.shares is not None:
             sampler = sampling.Importance(self.method.shares, self.batch, self.seed, self.warm_steps)
         else:
-            order = "settling" if self.sampling in ("auto", "importance") else self.sampling
+            order = "hybrid" if self.sampling in ("auto", "importance") else self.sampling
             sampler = sampling.make(order, n, self.batch, self.seed, False)
         return np.asarray(sampler.draw(0, self.count).reshape(self.count, self.batch))
 
@@ -241,7 +241,7 @@ class Twin:
             "condat-vu": self.method.condat_vu,
             "pd3o": self.method.pd3o,
             "extragradient": self.method.extragradient,
-            "chain-prox": self.method.chain_prox,
+            "joint-prox": self.method.joint_prox,
         }[self.scheme]
         self.method.remember(state, state.x)
         state.q = state.x - self.method.tau * (state.mean + F.T @ state.y)
@@ -258,7 +258,7 @@ class Twin:
         return done
 
     def _output(self, state: Point) -> Output:
-        if self.scheme == "chain-prox":
+        if self.scheme == "joint-prox":
             self.method.read_off(state)
         return Output(state.x, state.x, state.z, -state.y)
 

@@ -48,7 +48,7 @@ _FARTHEST = 10.0
 """Solutions are taken to be at most so many times as large as x where something sticks out."""
 
 _NOISE = 1e-14
-"""Part of the strongest force below which a multiplier may be taken for 0."""
+"""Part of the strongest effect below which a multiplier may be taken for 0."""
 
 _MOST_INPUTS = 50_000
 """Inputs of F up to which a multiplier is corrected by solving a linear system with F^T F."""
@@ -63,22 +63,24 @@ def certify(
     x: np.ndarray,
     dual: np.ndarray,
     best: float = -math.inf,
-    seen: Evaluation | None = None,
+    evaluation: Evaluation | None = None,
     slopes: Token = None,
     tol: float | None = None,
     slopes_gradient: np.ndarray | None = None,
     last: bool = True,
 ) -> Certificate:
-    """Certificate at (x, dual); `best` is a lower bound known before. Costs one read of the data unless `seen` at x.
+    """Certificate at (x, dual); `best` is a lower bound known before.
+
+    Costs one read of the data, unless the `evaluation` at x is given.
 
     `slopes` of the rows, from the solver, are tried before those at x; for a loss with kinks they take their place.
     `slopes_gradient` is A^T W of them over N, if known. The bound may lose a tenth of `tol` if that saves time. Where
-    `seen` has no margins, `best` has to do; where rows are far away and the solver has another step to take, the bound
-    from its slopes: those at x would take a read, and a step brings more.
+    `evaluation` has no margins, `best` has to do; where rows are far away and the solver has another step to take, the
+    bound from its slopes: those at x would take a read, and a step brings more.
     """
     y = project_dual(problem, -dual)
-    seen = problem.sums.evaluate(x) if seen is None else seen
-    primal = seen.loss + problem.penalty_value(x)
+    evaluation = problem.sums.evaluate(x) if evaluation is None else evaluation
+    primal = evaluation.loss + problem.penalty_value(x)
     lower = best
     try:
         smooth = problem.loss.smooth
@@ -88,23 +90,23 @@ def certify(
                 lower = max(lower, _restored_bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
         enough = tol is not None and primal - lower <= 0.5 * tol * abs(primal)
         enough |= slopes is not None and math.isfinite(lower) and not (last or problem.sums.resident)
-        if not enough and seen.margins is not None and (smooth or slopes is None):
+        if not enough and evaluation.margins is not None and (smooth or slopes is None):
             accuracy = _EXACT if tol is None else _LEVEL * math.sqrt(tol)
-            lower = max(lower, bound(problem, at_point(problem, seen, accuracy), y.copy(), x))
+            lower = max(lower, bound(problem, at_point(problem, evaluation, accuracy), y.copy(), x))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         pass
-    cancelled = _cancelled(problem, x, slopes, seen) if primal < lower < math.inf else 0.0
+    cancelled = _cancelled(problem, x, slopes, evaluation) if primal < lower < math.inf else 0.0
     certificate = Certificate(primal, lower, math.nan, cancelled=cancelled)
-    if math.isfinite(certificate.rel_gap) or certificate.gap == 0.0 or seen.margins is None:
+    if math.isfinite(certificate.rel_gap) or certificate.gap == 0.0 or evaluation.margins is None:
         return certificate
-    return Certificate(primal, lower, residual(problem, x, y, seen))
+    return Certificate(primal, lower, residual(problem, x, y, evaluation))
 
 
-def _cancelled(problem: ProblemView, x: np.ndarray, slopes: Token, seen: Evaluation) -> float:
+def _cancelled(problem: ProblemView, x: np.ndarray, slopes: Token, evaluation: Evaluation) -> float:
     """Rounding of <A^T W u / N, x>: objective and bound are equal at a solution because such sums cancel."""
-    if slopes is None and seen.margins is None:
+    if slopes is None and evaluation.margins is None:
         return 0.0
-    at = at_point(problem, seen, _EXACT) if slopes is None else _given(problem, slopes, None)
+    at = at_point(problem, evaluation, _EXACT) if slopes is None else _given(problem, slopes, None)
     return _ROUNDING * root_mean_square(problem, at) * float(problem.column_sizes @ np.abs(x))
 
 
@@ -119,20 +121,20 @@ def project_dual(problem: ProblemView, y: np.ndarray) -> np.ndarray:
     return y if inside else problem.r2.dual_prox(y, _NO_STEP)
 
 
-def least_gap(problem: ProblemView, x: np.ndarray, seen: Evaluation, value: float, tol: float) -> float:
+def least_gap(problem: ProblemView, x: np.ndarray, evaluation: Evaluation, value: float, tol: float) -> float:
     """A number below the gap that `certify` would find where one norm holds all penalties; minus infinity elsewhere.
 
     `value` is the objective at x. Nothing is read. The bound D is a concave function of the slopes and has the margins
     for its gradient, so that it is at most loss - <g, x> at slopes with gradient g.
     """
     norm = _one_norm(problem)
-    if norm is None or (problem.bias and not is_balanced(seen, _LEVEL * math.sqrt(tol))):
+    if norm is None or (problem.bias and not is_balanced(evaluation, _LEVEL * math.sqrt(tol))):
         return -math.inf
-    gradient = seen.gradient
+    gradient = evaluation.gradient
     if problem.bias:
-        assert seen.rising is not None
-        gradient = balance(seen.rising, seen.gradient - seen.rising)[0]
-    return value - seen.loss + norm.dual_scale(norm.nearest_dual(-gradient)) * float(gradient @ x)
+        assert evaluation.positive_part is not None
+        gradient = balance(evaluation.positive_part, evaluation.gradient - evaluation.positive_part)[0]
+    return value - evaluation.loss + norm.dual_scale(norm.nearest_dual(-gradient)) * float(gradient @ x)
 
 
 def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
@@ -184,8 +186,8 @@ def _least_terms(problem: ProblemView, slopes: Slopes) -> float:
 
 def _one_norm(problem: ProblemView) -> Penalty | None:
     """All penalties as one norm, if they are one."""
-    merged = problem.merged
-    return merged if merged is not None and merged.homogeneous and not merged.indicator else None
+    joint = problem.joint_penalty
+    return joint if joint is not None and joint.homogeneous and not joint.indicator else None
 
 
 def _value(
@@ -245,8 +247,8 @@ def _given(problem: ProblemView, u: Token, gradient: np.ndarray | None) -> Slope
     alone = directions is not None and directions.shape[1] == 1
     if alone and abs(slopes.gradient[-1]) > _ROUNDING * problem.column_sizes[-1] * root_mean_square(problem, slopes):
         sums = problem.sums
-        rising, falling = sums.adjoint(sums.scaled(u, 1.0, 0.0)), sums.adjoint(sums.scaled(u, 0.0, 1.0))
-        gradient, up, down = balance(rising, falling)
+        positive, negative = sums.adjoint(sums.scaled(u, 1.0, 0.0)), sums.adjoint(sums.scaled(u, 0.0, 1.0))
+        gradient, up, down = balance(positive, negative)
         return given(problem, sums.scaled(u, up, down), gradient)
     return slopes
 
@@ -277,7 +279,7 @@ def _corrected(problem: ProblemView, slopes: Slopes, y: np.ndarray) -> np.ndarra
     F = sp.csc_array(problem.F.matrix())[:, free]
     gram = sp.csc_array(F.T @ F)
     diagonal = gram.diagonal()
-    used = np.flatnonzero(diagonal > 0.0)  # an intercept is not reached, and settled otherwise
+    used = np.flatnonzero(diagonal > 0.0)  # an intercept is not reached: it is profiled out
     if used.size == 0:
         return None
     F, gram = F[:, used], gram[used][:, used]

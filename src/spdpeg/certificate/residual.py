@@ -13,7 +13,7 @@ def kkt_residual(problem: ProblemView, x: np.ndarray, dual: np.ndarray) -> float
     return residual(problem, x, -dual, problem.sums.evaluate(x))
 
 
-def residual(problem: ProblemView, x: np.ndarray, y: np.ndarray, seen: Evaluation) -> float:
+def residual(problem: ProblemView, x: np.ndarray, y: np.ndarray, evaluation: Evaluation) -> float:
     """Root of what a step of each half of the problem would still gain, as a part of the objective.
 
     The first half is a proximal gradient step in the metric of the columns of A; the second, how far F x moves in a
@@ -22,22 +22,23 @@ def residual(problem: ProblemView, x: np.ndarray, y: np.ndarray, seen: Evaluatio
     a gain of tol^2 leaves a suboptimality of at most tol unless the problem, in the metric, has a condition number
     above 1 / tol.
     """
-    value = seen.loss + problem.penalty_value(x)
+    value = evaluation.loss + problem.penalty_value(x)
     if not math.isfinite(value) or not problem.loss.smooth:
         return math.inf  # outside the domain nothing is optimal, and at a kink no single slope tells
     size = abs(value) or 1.0
-    gain = _primal_gain(problem, x, seen, seen.gradient + problem.F.adjoint(y)) + _dual_gain(problem, x, y, size)
+    slope = evaluation.gradient + problem.F.adjoint(y)
+    gain = _primal_gain(problem, x, evaluation, slope) + _dual_gain(problem, x, y, size)
     return math.sqrt(gain / size)
 
 
-def _primal_gain(problem: ProblemView, x: np.ndarray, seen: Evaluation, slope: np.ndarray) -> float:
+def _primal_gain(problem: ProblemView, x: np.ndarray, evaluation: Evaluation, slope: np.ndarray) -> float:
     """d'Md/2 of the step d that minimises g'd + d'Md/2 + r1(x + d), M a diagonal above the loss's curvature."""
-    bend, lipschitz = problem.loss.curvature, problem.lipschitz
-    if not math.isfinite(bend):  # where there is no bound, that of the point
-        bend = problem.sums.at_margins(seen.margins).bends[1]
-        lipschitz = bend * float(np.sum(problem.column_sizes**2))
-    squares = bend * problem.column_sizes**2
-    # The columns together may bend the loss this many times as much as each alone.
+    curvature, lipschitz = problem.loss.curvature, problem.lipschitz
+    if not math.isfinite(curvature):  # where there is no bound, that of the point
+        curvature = problem.sums.at_margins(evaluation.margins).curvature_range[1]
+        lipschitz = curvature * float(np.sum(problem.column_sizes**2))
+    squares = curvature * problem.column_sizes**2
+    # The columns together may curve the loss this many times as much as each alone.
     factor = lipschitz / float(squares.max(initial=0.0)) if np.any(squares) else 1.0
     metric = np.maximum(max(factor, 1.0) * squares, np.finfo(float).tiny)
     metric[squares == 0.0] = float(metric.max())
@@ -58,5 +59,5 @@ def _dual_gain(problem: ProblemView, x: np.ndarray, y: np.ndarray, size: float) 
     forward, dual = float(Fx @ Fx), float(y @ y)
     # In the units of F x over those of y.
     step = size / dual if dual > 0.0 else forward / size if forward > 0.0 else 1.0
-    apart = Fx - problem.r2.prox(Fx + step * y, step)
-    return float(apart @ apart) / step
+    violation = Fx - problem.r2.prox(Fx + step * y, step)
+    return float(violation @ violation) / step

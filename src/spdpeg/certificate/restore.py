@@ -31,8 +31,8 @@ def restored(
 
     None if the problem is too large or none are found. A correction by least squares, in which a slope may move by the
     square of its distance from the nearer end of its interval, and an entry of y by its own square, so that what is 0
-    stays 0. It is exact up to rounding after a few rounds. Multipliers that pull less than `noise` times the strongest
-    force count as 0.
+    stays 0. It is exact up to rounding after a few rounds. Multipliers with less than `noise` times the
+    strongest effect count as 0.
     """
     n, d, block = problem.sums.n_rows, problem.n_coordinates, problem.sums.block
     if d > _MOST_COORDINATES or (n + y.size) * d > _MOST_ENTRIES or block is None or not problem.sums.resident:
@@ -45,9 +45,9 @@ def restored(
     low, high = (np.concatenate([end, np.full(y.size, far)]) for end, far in _ends(problem, labels))
     sizes = np.abs(B)
     u = np.clip(slopes.values(), low[:n], high[:n])
-    force = np.abs(y) * sizes[n:].max(axis=1, initial=0.0)
+    effect = np.abs(y) * sizes[n:].max(axis=1, initial=0.0)
     strongest = float((sizes.T @ (weight * np.abs(np.concatenate([u, y])))).max(initial=0.0))
-    z = np.concatenate([u, np.where(force > noise * strongest, y, 0.0)])
+    z = np.concatenate([u, np.where(effect > noise * strongest, y, 0.0)])
     least = np.concatenate([_EDGE * np.where(np.isfinite(high[:n] - low[:n]), high[:n] - low[:n], 0.0), 0.0 * y])
     for _ in range(_ROUNDS):
         v = -(B.T @ (weight * z))

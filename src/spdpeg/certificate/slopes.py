@@ -78,7 +78,7 @@ def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> S
         return _from(problem, evaluation, at_margins(problem, evaluation))
     n, count, block = problem.sums.n_rows, directions.shape[1], problem.sums.block
     if count == 1 and problem.bias and directions.indices[0] == problem.n_coordinates - 1:
-        if evaluation.rising is None:
+        if evaluation.positive_part is None:
             evaluation = problem.sums.evaluate(evaluation.gradient, evaluation.margins)
         return _balanced_at(problem, evaluation, accuracy)
     if count > MOST_FREE or n * count**2 > _MOST_WORK or block is None or not problem.sums.resident:
@@ -89,22 +89,22 @@ def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> S
     return _from(problem, moved, at_margins(problem, moved))
 
 
-def balance(rising: np.ndarray, falling: np.ndarray) -> tuple[np.ndarray, float, float]:
+def balance(positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, float, float]:
     """A gradient in two parts, scaled so that the last entry, the intercept's, vanishes; and both factors.
 
     Slopes that are scaled so stay in their intervals, which hold 0 if the loss has a minimum.
     """
-    least = min(rising[-1], -falling[-1])
-    up, down = least / (rising[-1] or 1.0), least / (-falling[-1] or 1.0)
-    gradient = up * rising + down * falling
+    least = min(positive[-1], -negative[-1])
+    up, down = least / (positive[-1] or 1.0), least / (-negative[-1] or 1.0)
+    gradient = up * positive + down * negative
     gradient[-1] = 0.0  # up to rounding
     return gradient, float(up), float(down)
 
 
 def is_balanced(evaluation: Evaluation, accuracy: float) -> bool:
     """Whether the slopes add up to 0, up to this part of what their absolute values add up to."""
-    assert evaluation.rising is not None
-    up, down = evaluation.rising[-1], evaluation.rising[-1] - evaluation.gradient[-1]
+    assert evaluation.positive_part is not None
+    up, down = evaluation.positive_part[-1], evaluation.positive_part[-1] - evaluation.gradient[-1]
     return bool(abs(up - down) <= accuracy * (up + down))
 
 
@@ -132,15 +132,15 @@ def best_shift(problem: ProblemView, margins: Token) -> float:
     return far
 
 
-def settled(problem: ProblemView) -> np.ndarray:
+def null_model(problem: ProblemView) -> np.ndarray:
     """x = 0, with the best intercept."""
     x = np.zeros(problem.n_coordinates)
     if problem.bias:
-        x[-1] = best_level(problem) / problem.bias
+        x[-1] = best_constant(problem) / problem.bias
     return x
 
 
-def best_level(problem: ProblemView) -> float:
+def best_constant(problem: ProblemView) -> float:
     """The best constant for all margins."""
     return best_shift(problem, problem.sums.margins_at_zero())
 
@@ -150,15 +150,15 @@ def _from(problem: ProblemView, evaluation: Evaluation, part: LossPart) -> Slope
 
 
 def _balanced_at(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> Slopes:
-    rising, shift = evaluation.rising, 0.0
-    assert rising is not None
+    positive, shift = evaluation.positive_part, 0.0
+    assert positive is not None
     margins = evaluation.margins
     if not is_balanced(evaluation, accuracy):
         shift = best_shift(problem, margins)
         evaluation = problem.sums.evaluate(evaluation.gradient, margins, shift)
-        rising = evaluation.rising
-        assert rising is not None
-    gradient, up, down = balance(rising, evaluation.gradient - rising)
+        positive = evaluation.positive_part
+        assert positive is not None
+    gradient, up, down = balance(positive, evaluation.gradient - positive)
     part = at_margins(problem, evaluation._replace(margins=margins), shift, up, down)
     return Slopes(gradient, part, lambda: problem.sums.slopes(margins, shift, up, down))
 
@@ -171,19 +171,19 @@ def _profiled(block: Block, loss: Loss, margins: np.ndarray, A: np.ndarray) -> n
     lengths = np.sqrt(np.einsum("i,ij,ij->j", w, A, A))
     A = A / np.where(lengths > 0.0, lengths, 1.0)
     t, slopes = margins, loss.derivative(margins, labels)
-    force = A.T @ (w * slopes)
+    gradient = A.T @ (w * slopes)
     for _ in range(_NEWTON_STEPS):
-        remains = float(np.linalg.norm(force))
+        remains = float(np.linalg.norm(gradient))
         if remains <= _ROUNDING * float(np.linalg.norm(np.abs(A).T @ (w * np.abs(slopes)))):
             break
         H = (A * (w * loss.second_derivative(t, labels))[:, None]).T @ A
-        move = A @ np.linalg.lstsq(H, -force, rcond=None)[0]
+        move = A @ np.linalg.lstsq(H, -gradient, rcond=None)[0]
         step = 1.0
         while step > _LEAST_STEP:
             slopes = loss.derivative(t + step * move, labels)
             if np.all(np.isfinite(slopes)):
-                force = A.T @ (w * slopes)
-                if np.linalg.norm(force) < remains:
+                gradient = A.T @ (w * slopes)
+                if np.linalg.norm(gradient) < remains:
                     break
             step *= 0.5
         else:

@@ -27,7 +27,7 @@ class ProblemView(Protocol):
         """The data, as sums over rows."""
 
     @property
-    def merged(self) -> Penalty | None:
+    def joint_penalty(self) -> Penalty | None:
         """r1 + r2(F .) as one proximable penalty, if it is one."""
 
     @property

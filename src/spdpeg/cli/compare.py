@@ -87,8 +87,8 @@ def _terms(args: argparse.Namespace, table: files.Table) -> tuple[Penalty, Penal
     if args.r1 is None and args.r2 is None and args.F is None:
         problem = Problem(table.X, table.y, loss=args.loss)
         smooth = math.isfinite(args.loss.curvature)
-        pull = float(abs(problem.gradient(np.zeros(problem.n_features))).max()) if smooth else 1.0
-        weight = float(f"{_SHARE * pull:.2g}")
+        gradient = float(abs(problem.gradient(np.zeros(problem.n_features))).max()) if smooth else 1.0
+        weight = float(f"{_SHARE * gradient:.2g}")
         return penalties.L1(weight), penalties.L1(weight), operators.FirstDifference()
     F = operators.Identity() if args.F is None else args.F(table.X)
     return args.r1 or penalties.Zero(), args.r2 or penalties.Zero(), F

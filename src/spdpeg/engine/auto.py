@@ -28,8 +28,8 @@ from ..sampled_newton.models import is_sparse
 from ..solvers.base import Periodic, Solver
 from ..solvers.spdhg_cers import SPDHGCERS
 from ..solvers.spdpeg import SPDPEG
-from ..solvers.vr_choices import dense_flops, merged_flops, row_flops
-from ..solvers.vr_spdpeg import CHAIN_PROX, VRSPDPEG
+from ..solvers.vr_choices import dense_flops, joint_flops, row_flops
+from ..solvers.vr_spdpeg import JOINT_PROX, VRSPDPEG
 from ..state import State
 from .stages import Planned
 
@@ -90,7 +90,7 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
         last = exact[-1][0]
         stages = [_chosen(method, why, Ended(method, tol)) for method, why in exact]
         if isinstance(last, ProxNewton) and _is_program(problem):
-            # Newton's steps crawl where the loss bends only here and there; the program as a whole does not.
+            # Newton's steps crawl where the loss is curved only here and there; the program as a whole does not.
             program, again = InteriorPoint(), ProxNewton()
             stages[-1] = stages[-1]._replace(leave=Ended(last, tol, SLOW))
             why = "prox-newton ended or took many steps without meeting the tolerance"
@@ -169,7 +169,7 @@ def _may_be_few(problem: Problem, lines: Lines) -> bool:
     if not sparse and lines.pairs.all():
         directions = problem.free_directions
         sparse = directions is not None and int(directions.shape[1]) <= 1 + problem.n_features // 10
-    chain = problem.merged is not None
+    chain = problem.joint_penalty is not None
     return sparse and (chain or lines.K.nnz <= _MOST_ROWS)
 
 
@@ -238,14 +238,14 @@ def newton_flops(problem: Problem) -> float:
     if d <= MOST_FEATURES:
         curvature = min(n, ROWS_PER_FEATURE * d) * entries**2
         return one_pass + curvature + _DENSE * (d**3 + _INNER_STEPS * 2.0 * d * d) + _INNER_STEPS * 10.0 * d
-    core = n * one_pass if problem.merged is not None else n * d * (_DENSE * 2.0 * n + _TRIANGULAR)
+    core = n * one_pass if problem.joint_penalty is not None else n * d * (_DENSE * 2.0 * n + _TRIANGULAR)
     return core + one_pass + _INNER_STEPS * (one_pass + _DENSE * 2.0 * n * n + 80.0 * d)
 
 
 def _pass_flops(problem: Problem, state: State) -> float:
     """Of one pass of variance-reduced steps."""
-    merged = VRSPDPEG().scheme_for(problem, state.batch_size) == CHAIN_PROX
-    dense = merged_flops(problem) if merged else dense_flops(problem)
+    joint = VRSPDPEG().scheme_for(problem, state.batch_size) == JOINT_PROX
+    dense = joint_flops(problem) if joint else dense_flops(problem)
     return problem.block.labels.size * (row_flops(problem) + dense / state.batch_size)
 
 

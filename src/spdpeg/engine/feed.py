@@ -129,7 +129,7 @@ class StreamFeed:
 
     def _load(self) -> bool:
         if self._passage is not None:
-            self._shuffler.settle(self._passage, self._used)
+            self._shuffler.advance(self._passage, self._used)
             self._passage = None
         chunk = self._stream.take(1)
         if chunk is None:

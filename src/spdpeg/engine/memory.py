@@ -13,8 +13,8 @@ _NUMBER = 8
 """Bytes."""
 
 _ROW_VECTORS = 12
-"""Numbers for each row in memory: margins, slopes and bends at two points and at the one before, what the state keeps
-of them, and what a certificate takes for a moment."""
+"""Numbers for each row in memory: margins, slopes and curvatures at two points and at the one before, what the state
+keeps of them, and what a certificate takes for a moment."""
 
 _BLOCK_VECTORS = 12
 """The same for the rows of a block, where one number stays with each row."""

@@ -11,7 +11,7 @@ from ..kernels.mixing import exchange
 from ..solvers.sampling import generator
 from ..state import State
 
-_STRETCH = 1 << 12
+_CHUNK = 1 << 12
 """Rows whose draws come from one generator before the next one, seeded by its number, takes over."""
 
 _PLACE = (1, 2, 3, 4)
@@ -67,7 +67,7 @@ class Shuffler:
         """Which rows to use as those of the block come in."""
         return self._passage(block if self.kept is None else join([self.kept, block]), block.labels.size, math.inf)
 
-    def settle(self, passage: Passage, used: int) -> None:
+    def advance(self, passage: Passage, used: int) -> None:
         """Keep all rows but those that were used and are out of the buffer."""
         places = np.concatenate([passage.order[used:], passage.buffered])
         self._out = passage.order.size - used
@@ -77,7 +77,7 @@ class Shuffler:
     def stop(self, passage: Passage, used: int) -> int:
         """Keep what is needed to go on after the rows used; returns how many of those that came were let in for it."""
         needed = self._passage(passage.pool, passage.came, used)
-        self.settle(needed, used)
+        self.advance(needed, used)
         return needed.came
 
     def rest(self) -> np.ndarray:
@@ -109,18 +109,18 @@ class Shuffler:
         """For rows of these numbers: the place in the buffer that each takes, and that of one to use again or -1."""
         found = [np.empty((0, 2), dtype=np.int64)]
         while start < stop:
-            stretch, offset = divmod(start, _STRETCH)
-            if stretch != self._number:
-                self._number, self._drawn = stretch, self._draw(stretch)
+            chunk, offset = divmod(start, _CHUNK)
+            if chunk != self._number:
+                self._number, self._drawn = chunk, self._draw(chunk)
             found.append(self._drawn[offset : offset + stop - start])
             start += len(found[-1])
         return np.concatenate(found)
 
-    def _draw(self, stretch: int) -> np.ndarray:
-        repeats = self._repeats(stretch * _STRETCH)
-        slots = np.full((_STRETCH, 2), -1)
-        rng = generator(self.seed, *_PLACE, stretch)
-        slots[:, : 1 + repeats] = rng.integers(self.size, size=(_STRETCH, 1 + repeats))
+    def _draw(self, chunk: int) -> np.ndarray:
+        repeats = self._repeats(chunk * _CHUNK)
+        slots = np.full((_CHUNK, 2), -1)
+        rng = generator(self.seed, *_PLACE, chunk)
+        slots[:, : 1 + repeats] = rng.integers(self.size, size=(_CHUNK, 1 + repeats))
         return slots
 
     def _repeats(self, number: int) -> int:

@@ -102,7 +102,7 @@ class FusedSVC(Fused, Classifier):
 
         mean of max(0, 1 - y_i (<a_i, x> + c))  +  lam1 sum_j |x_j|  +  lam2 sum_j |x_{j+1} - x_j|
 
-    where the mean over the rows a_i counts their weights. The hinge has a corner, so that only the solvers that need no
+    where the mean over the rows a_i counts their weights. The hinge has a kink, so that only the solvers that need no
     gradient apply ("lp", "spdhg-cers", "sdca-admm"), and there is neither `predict_proba` nor `partial_fit`. More than
     two classes are fitted one against the rest.
 

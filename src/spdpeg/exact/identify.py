@@ -80,8 +80,8 @@ class Identifier:
         at_zero, vanishing = x == 0.0, lines.vanishing(x)
         image = lines.K @ x
         known = np.where(vanishing, 0.0, lines.cost * np.sign(image))
-        pull = gradient + np.where(at_zero, 0.0, lines.weight * np.sign(x)) + lines.K.T @ known + lines.ridge * x
-        zero = at_zero & (np.abs(pull) <= factor * lines.weight)
+        slope = gradient + np.where(at_zero, 0.0, lines.weight * np.sign(x)) + lines.K.T @ known + lines.ridge * x
+        zero = at_zero & (np.abs(slope) <= factor * lines.weight)
         if self._linked.size == 0:
             return Identified(lines.pieces(zero, vanishing), known)
         own = self._linked
@@ -89,7 +89,7 @@ class Identifier:
         weight = factor * np.where(at_zero, lines.weight, 0.0)[own]
         small = Lines.made(sp.csr_array(lines.K[rows][:, own]), factor * lines.cost[rows], weight, np.zeros(own.size))
         form = small.form
-        solution = minimize(Model(sp.eye_array(own.size, format="csr"), -pull[own], form))
+        solution = minimize(Model(sp.eye_array(own.size, format="csr"), -slope[own], form))
         singles = np.count_nonzero(small.weight)
         active = solution.active
         stays = np.zeros(own.size, dtype=bool)

@@ -107,7 +107,7 @@ def loss_lines(problem: Problem, width: int) -> ConicForm:
     own = share[kept]
     return broken_lines(
         K, lines.offset[kept], own * lines.over[kept], own * lines.short[kept], size=problem.n_coordinates,
-        bend=lines.bend / own,
+        smoothing=lines.smoothing / own,
     )  # fmt: skip
 
 

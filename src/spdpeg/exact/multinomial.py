@@ -46,7 +46,7 @@ _SHORTEST = 1e-6
 _NO_STEP = 1e-12
 """The prox of a conjugate with hardly any step is the projection onto its domain."""
 
-_SETTLING = 20
+_PROFILING = 20
 _SETTLED = 1e-14
 """Newton steps for the intercepts alone, before a bound, and the slope at which they end."""
 
@@ -223,13 +223,13 @@ class Multinomial:
         self, model: Problem, x: np.ndarray, p: np.ndarray, dual: np.ndarray, objective: float, best: float
     ) -> Certificate:
         """Fenchel's bound; of a row's loss the conjugate at s (p - e_y) is sum q log q with q = s p + (1 - s) e_y."""
-        settled, y = self._settled(p), model.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
+        profiled, y = self._profiled(p), model.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
 
         def loss_part(scale: float) -> float:
-            return float(self._share @ np.sum(entr(scale * settled + (1.0 - scale) * self._hits), axis=1))
+            return float(self._share @ np.sum(entr(scale * profiled + (1.0 - scale) * self._hits), axis=1))
 
         try:
-            slopes = Slopes(self._gradient(settled), loss_part, lambda: np.full(model.block.labels.size, _SLOPE_SIZE))
+            slopes = Slopes(self._gradient(profiled), loss_part, lambda: np.full(model.block.labels.size, _SLOPE_SIZE))
             value = max(best, bound(model, slopes, y, x))
         except (UnsupportedError, NotImplementedError):  # no closed conjugate
             value = best
@@ -239,11 +239,11 @@ class Multinomial:
         # The model has the gradient of the loss at x.
         return Certificate(objective, value, kkt_residual(model, x, dual))
 
-    def _settled(self, p: np.ndarray) -> np.ndarray:
+    def _profiled(self, p: np.ndarray) -> np.ndarray:
         """Probabilities with the best intercepts, whose part of the gradient is 0; by Newton's method."""
         if not self._intercept:
             return p
-        for _ in range(_SETTLING):
+        for _ in range(_PROFILING):
             slope = self._share @ (p - self._hits)
             if np.abs(slope).max() <= _SETTLED:
                 break

@@ -2,8 +2,8 @@
 
 At x the loss is replaced by its quadratic model g'(z - x) + (z - x)'H(z - x)/2, which with all penalties is minimised
 by interior points (`models`). The multipliers of that solution are a dual point of the problem itself: with slopes
-s and bends h at x, the slopes s + h <a, z - x> have A^T W u / N = g + H (z - x), which is what the model's optimality
-conditions are about. So every step brings its own lower bound, and the gap is of fourth order in the step.
+s and curvatures h at x, the slopes s + h <a, z - x> have A^T W u / N = g + H (z - x), which is what the model's
+optimality conditions are about. So every step brings its own lower bound, and the gap is of fourth order in the step.
 
 Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functions, SIAM Journal on Optimization, 2014.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..certificate import settled
+from ..certificate import null_model
 from ..problem import Problem
 from ..sums import Sums, Sweep
 from .newton_models import Minimum, Models
@@ -31,8 +31,8 @@ _AT_ONCE = 4
 """Lengths whose losses are asked for together: where rows are far away, asking costs more than adding up."""
 
 _FIRST_FLOOR = 1e-3
-"""Part of the loss's largest bend that all bends are raised to after a step that had to be cut short; it grows tenfold
-each time that happens again."""
+"""Part of the loss's largest curvature that all curvatures are raised to after a step that had to be cut short; it
+grows tenfold each time that happens again."""
 
 _CLOSE = 1e-6
 """Relative decrease of the model from which on Newton's steps need no floor, which whole steps lower tenfold before."""
@@ -83,16 +83,18 @@ class Newton:
         How quadratic models with the penalties are minimised.
     penalty : callable
         The same penalties at x.
-    most_bend : float
+    largest_curvature : float
         Upper bound on the second derivative of the loss; the largest one seen if it has none.
     """
 
-    def __init__(self, sums: Sums, models: Models, penalty: Callable[[np.ndarray], float], most_bend: float) -> None:
-        self.sums, self._models, self._penalty, self._most_bend = sums, models, penalty, most_bend
+    def __init__(
+        self, sums: Sums, models: Models, penalty: Callable[[np.ndarray], float], largest_curvature: float
+    ) -> None:
+        self.sums, self._models, self._penalty, self._largest_curvature = sums, models, penalty, largest_curvature
 
     def on(self, sums: Sums) -> "Newton":
         """The same steps on other rows."""
-        return Newton(sums, self._models, self._penalty, self._most_bend)
+        return Newton(sums, self._models, self._penalty, self._largest_curvature)
 
     def start(self, x: np.ndarray) -> Iterate:
         """At x; one read."""
@@ -113,7 +115,7 @@ class Newton:
         slope, foretold = self._expected(at, based, minimum)
         rough = minimum.status == "inaccurate" and not minimum.gap <= _ROUGH * foretold
         if (rough or minimum.status == "unbounded") and at.floor < 1.0:
-            # Rows without a bend leave directions open that the loss closes farther away.
+            # Rows without curvature leave directions open that the loss closes farther away.
             at = replace(at, floor=1.0)
             based = self._floored(at)
             minimum = self._minimum(at.x, based)
@@ -129,12 +131,12 @@ class Newton:
             following = self._search(at, following, move, slope)
         following.infeasible = minimum.status == "infeasible"
         following.reads = float(self.sums.reads - before_step)
-        return self._settled(at, following), minimum, ahead
+        return self._reweighed(at, following), minimum, ahead
 
     def _floored(self, at: Iterate) -> Sweep:
-        """The sums at x with bends of at least the floor."""
-        least, largest = at.sweep.bends
-        floor = at.floor * (self._most_bend if np.isfinite(self._most_bend) else largest)
+        """The sums at x with curvatures of at least the floor."""
+        least, largest = at.sweep.curvature_range
+        floor = at.floor * (self._largest_curvature if np.isfinite(self._largest_curvature) else largest)
         if floor <= 0.0 or least >= floor:
             return at.sweep
         return self.sums.floored(at.sweep, floor)
@@ -167,7 +169,7 @@ class Newton:
             longest *= 0.5**_AT_ONCE
         return replace(whole, x=at.x, sweep=at.sweep, value=at.value, length=0.0)
 
-    def _settled(self, at: Iterate, following: Iterate) -> Iterate:
+    def _reweighed(self, at: Iterate, following: Iterate) -> Iterate:
         """Raise or lower the floor, and notice when nothing moves any more."""
         if not np.isfinite(at.value):
             return following
@@ -193,5 +195,5 @@ def first_point(problem: Problem, x: np.ndarray) -> np.ndarray:
     """
     if np.any(x) or not problem.loss.log_link:
         return x.copy()
-    start = settled(problem)
+    start = null_model(problem)
     return start if np.all(np.abs(start) * problem.bias < _BEYOND) else x.copy()

@@ -102,15 +102,15 @@ def refined(model: Model, solution: ModelSolution) -> ModelSolution:
     if failed:
         return replace(solution, y=y)
     w = solution.w.copy()
-    right, pull = model.right(), form.adjoint(y)
-    best = residual = model.times(w) - right + pull
+    right, adjoint = model.right(), form.adjoint(y)
+    best = residual = model.times(w) - right + adjoint
     for _ in range(_REFINEMENTS):
         move = scale * lapack.dpotrs(factor, scale * residual[:d], lower=1)[0]
         if np.abs(move).max() > _FARTHEST * np.abs(w).max():
             break  # along directions without curvature
         trial = w.copy()
         trial[:d] -= move
-        residual = model.times(trial) - right + pull
+        residual = model.times(trial) - right + adjoint
         if not np.abs(residual[:d]).max() < np.abs(best[:d]).max():
             break
         w, best = trial, residual

@@ -123,15 +123,15 @@ class OneRead(Periodic, Watcher):
         """X is diagonal: the prox of the penalties, exactly; y is the flow along the chain that it takes."""
         assert isinstance(loss, DiagonalMoments)
         assert problem.fused is not None
-        if loss.level is None:
+        if loss.uniform_curvature is None:
             x, y = self._weighted_chain(loss, problem.fused)
         else:
-            step, limits = 1.0 / loss.level, np.asarray(problem.fused.l2)
+            step, limits = 1.0 / loss.uniform_curvature, np.asarray(problem.fused.l2)
             flat = FusedL1(0.0, limits).prox(loss.target, step)
             x = flat - np.clip(flat, -step * problem.fused.l1, step * problem.fused.l1)
-            y = np.clip(loss.level * np.cumsum(flat - loss.target)[:-1], -limits, limits)
-        pull = -loss.gradient(x)
-        held = pull - problem.F.adjoint(y)
+            y = np.clip(loss.uniform_curvature * np.cumsum(flat - loss.target)[:-1], -limits, limits)
+        descent = -loss.gradient(x)
+        held = descent - problem.F.adjoint(y)
         np.clip(held, -problem.fused.l1, problem.fused.l1, out=held)
         self._take(loss, state, x, y, chain_bound(loss, problem.F.adjoint(y) + held))
 

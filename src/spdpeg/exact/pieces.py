@@ -108,7 +108,7 @@ class Lines:
             up=cost,
             down=cost,
             starts=np.array([cost.size]),
-            bend=np.zeros(cost.size),
+            smoothing=np.zeros(cost.size),
         )
 
     def value(self, x: np.ndarray) -> float:

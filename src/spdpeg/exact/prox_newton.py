@@ -12,7 +12,7 @@ from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..result import Status
-from ..solvers.base import About, Periodic, Solution, Watcher, require_no_corners
+from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
 from ..state import State
 from ..sums import Evaluation, Token
 from .newton import Iterate, Newton, first_point
@@ -29,7 +29,7 @@ _VANISHES = 1e-9
 """Part of the objective at the start that is left where the loss has no minimum."""
 
 _HARDLY_LEFT = 1e-6
-"""The same where rounding ends the fall: of rows without a bend beside others, whose model has no digits left."""
+"""The same where rounding ends the fall: of rows without curvature beside others, whose model has no digits left."""
 
 _FALLS = (0.5, 5.0)
 """By what part of the new objective the model fell, in steps along a tail that decays exponentially: e / 2, about."""
@@ -66,7 +66,7 @@ class ProxNewton(Periodic, Watcher):
     on_sums = True
 
     def check(self, problem: Problem) -> None:
-        require_no_corners(self, problem)
+        require_differentiable(self, problem)
         form = model_form(problem)
         if form is None:
             raise UnsupportedError(

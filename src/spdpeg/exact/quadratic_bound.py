@@ -35,7 +35,7 @@ def lower_bound(model: Model, loss: Quadratic, w: np.ndarray, y: np.ndarray, val
     The loss is that of the model, with its constant; y must lie within its sets.
     """
     form, known = model.form, model.b.size
-    y = _settled(model, w, y)
+    y = _stationary(model, w, y)
     x = loss.decoded(w[:known])
     curved = form.curvature(w)
     image = form.image(w)
@@ -48,7 +48,7 @@ def lower_bound(model: Model, loss: Quadratic, w: np.ndarray, y: np.ndarray, val
     return total if np.isfinite(total) else -np.inf
 
 
-def _settled(model: Model, w: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _stationary(model: Model, w: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Multipliers of single coordinates moved, within their sets, to where the slope vanishes."""
     form = model.form
     rows, columns, values = _singles(form)
@@ -86,20 +86,20 @@ def _left(model: Model, w: np.ndarray, y: np.ndarray, value: float) -> float:
     if sp.issparse(model.H):
         diagonal = np.zeros(form.width)
         diagonal[:known] = model.H.diagonal()
-        bent = diagonal > 0.0
-        gain = 0.5 * float(np.sum(whole[bent] ** 2 / diagonal[bent]))
-        return gain + _linear(form, w, whole, sizes, ~bent, value)
+        curved = diagonal > 0.0
+        gain = 0.5 * float(np.sum(whole[curved] ** 2 / diagonal[curved]))
+        return gain + _linear(form, w, whole, sizes, ~curved, value)
     H = form.quadratic.toarray() if form.curved else np.zeros((form.width, form.width))
     H[:known, :known] += model.H
-    bent = H.diagonal() > 0.0
-    scale = 1.0 / np.sqrt(H.diagonal()[bent])
-    factor, failed = lapack.dpotrf(H[np.ix_(bent, bent)] * scale[:, None] * scale, lower=1)
-    if failed or not bent.any():
+    curved = H.diagonal() > 0.0
+    scale = 1.0 / np.sqrt(H.diagonal()[curved])
+    factor, failed = lapack.dpotrf(H[np.ix_(curved, curved)] * scale[:, None] * scale, lower=1)
+    if failed or not curved.any():
         return _linear(form, w, whole, sizes, np.ones(w.size, dtype=bool), value)
-    half = lapack.dtrtrs(factor, scale * slope[bent], lower=1)[0]
+    half = lapack.dtrtrs(factor, scale * slope[curved], lower=1)[0]
     least = float(np.min(factor.diagonal())) ** 2 / half.size  # about the smallest eigenvalue
-    gain = 0.5 * (float(np.linalg.norm(half)) + float(np.linalg.norm(scale * noise[bent])) / np.sqrt(least)) ** 2
-    return _SAFE * gain + _linear(form, w, whole, sizes, ~bent, value)
+    gain = 0.5 * (float(np.linalg.norm(half)) + float(np.linalg.norm(scale * noise[curved])) / np.sqrt(least)) ** 2
+    return _SAFE * gain + _linear(form, w, whole, sizes, ~curved, value)
 
 
 def _linear(
@@ -122,12 +122,12 @@ def _linear(
     return cost + float(slope[bare] @ reach[bare])
 
 
-def chain_bound(loss: DiagonalMoments, pull: np.ndarray) -> float:
-    """min over x of the loss plus pull^T x, which must be below the penalties; there is none if a 0 is pulled."""
-    seen = loss.curvature > 0.0
-    if np.any(pull[~seen]):
+def chain_bound(loss: DiagonalMoments, linear: np.ndarray) -> float:
+    """min over x of the loss plus linear^T x, which must be below the penalties; there is none if a 0 is pulled."""
+    curved = loss.curvature > 0.0
+    if np.any(linear[~curved]):
         return -math.inf
-    bent = np.divide(pull, loss.curvature, out=np.zeros_like(pull), where=seen)
-    terms = pull * (loss.target - 0.5 * bent)
-    rounding = _NOISE * float(np.sum(np.abs(pull) * (np.abs(loss.target) + np.abs(bent))))
-    return loss.rest + float(np.sum(terms)) - rounding - _ERRORS * loss.error(loss.target - bent)
+    shift = np.divide(linear, loss.curvature, out=np.zeros_like(linear), where=curved)
+    terms = linear * (loss.target - 0.5 * shift)
+    rounding = _NOISE * float(np.sum(np.abs(linear) * (np.abs(loss.target) + np.abs(shift))))
+    return loss.rest + float(np.sum(terms)) - rounding - _ERRORS * loss.error(loss.target - shift)

@@ -1,7 +1,7 @@
 """A start from a sample in memory, where reading is what costs: the first steps of Newton's method need few rows.
 
 A sample knows the solution up to a part of about coordinates / rows. Steps beyond that would fit what is by chance in
-it, rare columns above all, and lead to margins at which a logistic loss no longer bends; so they end early.
+it, rare columns above all, and lead to margins at which a logistic loss has no curvature left; so they end early.
 """
 
 import math

@@ -19,7 +19,7 @@ from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..result import Status
-from ..solvers.base import About, Periodic, Solution, Watcher, require_no_corners
+from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
 from .condensed import Condensed
@@ -65,7 +65,7 @@ class WorkingSet(Periodic, Watcher):
     on_sums = True
 
     def check(self, problem: Problem) -> None:
-        require_no_corners(self, problem)
+        require_differentiable(self, problem)
         form = PenaltyForm.of(_inner(problem))
         if form is None or form.lines is None:
             raise UnsupportedError(
@@ -114,10 +114,10 @@ class WorkingSet(Periodic, Watcher):
         sums = problem.sums.collapse(pieces.labels, pieces.number)
         lines = parts.lines.collapsed(pieces)
         newton = Newton(sums, ConicModels(lines.form), lines.value, problem.loss.curvature)
-        w, margins, bends = self._solve(newton, pieces.reduce(v["x"]), numbers)
+        w, margins, curvatures = self._solve(newton, pieces.reduce(v["x"]), numbers)
         x = pieces.expand(w)
         sizes = np.bincount(pieces.labels[pieces.labels >= 0], minlength=pieces.number)
-        numbers["step"] = 1.0 / max(float(np.max(bends / sizes)), np.finfo(float).tiny)
+        numbers["step"] = 1.0 / max(float(np.max(curvatures / sizes)), np.finfo(float).tiny)
         numbers["pieces"] = float(np.count_nonzero(w))
         self._take(problem, state, x, problem.sums.at_margins(margins))
         gained = before - numbers["value"]
@@ -207,8 +207,9 @@ class WorkingSet(Periodic, Watcher):
         self._identify(problem, state)
         v["y"][:] = parts.dual(problem, v["x"], v["gradient"], self._identified(problem, state))
         if self._small is not None:
-            seen = Evaluation(sweep.loss, sweep.margins, sweep.gradient, None)
-            numbers["gap"] = certify(problem, v["x"], -v["y"], seen=seen, tol=numbers["tol"] or None).rel_gap
+            evaluation = Evaluation(sweep.loss, sweep.margins, sweep.gradient, None)
+            tol = numbers["tol"] or None
+            numbers["gap"] = certify(problem, v["x"], -v["y"], evaluation=evaluation, tol=tol).rel_gap
 
 
 class _Parts:

@@ -93,7 +93,7 @@ class Part:
     def publish(self) -> None:
         """Give the file its name."""
         self.path.replace(self.target)
-        settle(self.target.parent)
+        sync(self.target.parent)
 
     def discard(self) -> None:
         """Close and remove the file."""
@@ -121,7 +121,7 @@ def sweep(directory: Path) -> list[Path]:
     return folders
 
 
-def settle(directory: Path) -> None:
+def sync(directory: Path) -> None:
     """Bring the names in a directory to the disk, on systems that can."""
     with suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)

@@ -45,10 +45,10 @@ class Solution(NamedTuple):
     gap: float
 
 
-def solve(S: np.ndarray, weight: float, tol: float, max_iterations: int, settle: float = 0.0) -> Solution:
+def solve(S: np.ndarray, weight: float, tol: float, max_iterations: int, fallback: float = 0.0) -> Solution:
     """Iterate until the gap is at most `tol` for each column, or `max_iterations` times. S has a positive diagonal.
 
-    A gap of `settle` is enough if Newton's steps did not come to `tol` from there.
+    A gap of `fallback` will do if Newton's steps did not come to `tol` from there.
     """
     deviations = np.sqrt(np.diag(S))
     scale = np.multiply.outer(deviations, deviations)
@@ -83,7 +83,7 @@ def solve(S: np.ndarray, weight: float, tol: float, max_iterations: int, settle:
             if polished is not None and polished[1] - polished[2] <= enough(tol, m, polished[1]):
                 sparse, primal, dual = polished
                 break
-        if primal - dual <= settle * m and (attempts >= _ATTEMPTS or m > _LARGEST_POLISH):
+        if primal - dual <= fallback * m and (attempts >= _ATTEMPTS or m > _LARGEST_POLISH):
             break
         rho *= _balance(dense - sparse, rho * (sparse - previous), sparse, C + multiplier) ** (100 / (100 + iteration))
     return Solution(sparse / scale, primal + 2.0 * float(np.log(deviations).sum()), max(primal - dual, 0.0))

@@ -22,23 +22,30 @@ def _spread(point: np.ndarray) -> float:
 
 @inner
 def _meet(
-    knots: np.ndarray, bends: np.ndarray, outermost: int, count: int, side: int, here: float, pull: float, limit: float
+    knots: np.ndarray,
+    changes: np.ndarray,
+    outermost: int,
+    count: int,
+    side: int,
+    here: float,
+    height: float,
+    limit: float,
 ) -> tuple[float, float, int]:
     """Where an increasing, piecewise linear function is `limit` away from 0, its steepness there, and the knots passed.
 
     The walk goes inwards, knot by knot, from the outermost piece on the left (side = 1), where the function is
-    negative, or on the right (side = -1). That piece has steepness 1 and is `pull` away from 0 at the point `here`.
+    negative, or on the right (side = -1). That piece has steepness 1 and is `height` away from 0 at the point `here`.
     """
     steepness, passed = 1.0, 0
     while passed < count:
         k = outermost + side * passed
-        ahead = pull - steepness * (side * (knots[k] - here))
+        ahead = height - steepness * (side * (knots[k] - here))
         if ahead <= limit:
             break
-        here, pull = knots[k], ahead
-        steepness += side * bends[k]
+        here, height = knots[k], ahead
+        steepness += side * changes[k]
         passed += 1
-    return here + side * ((pull - limit) / steepness), steepness, passed
+    return here + side * ((height - limit) / steepness), steepness, passed
 
 
 @inner
@@ -51,10 +58,10 @@ def chain_prox(point: np.ndarray, step: float, weights: np.ndarray, memory: np.n
 
         c_i'(b) = b - point[i] + clip(c_{i-1}'(b), -weight, weight)
 
-    This is increasing and piecewise linear: steepness 1 at both ends, changed by `bends` at the `knots`. Clipping cuts
-    off both ends and puts one knot where each cut is, at `low` and `high`. All other knots stay where they are, so the
-    knots form a queue with two ends. Each entry adds two, each is removed at most once: O(size) in all. Seen from the
-    end, w[i] is w[i + 1] if that lies between the cuts of c_i, and otherwise the nearer cut.
+    This is increasing and piecewise linear: steepness 1 at both ends, changed by `changes` at the `knots`. Clipping
+    cuts off both ends and puts one knot where each cut is, at `low` and `high`. All other knots stay where they are, so
+    the knots form a queue with two ends. Each entry adds two, each is removed at most once: O(size) in all. From
+    the end, w[i] is w[i + 1] if that lies between the cuts of c_i, and otherwise the nearer cut.
 
     Only differences of knots are used, never sums of entries, so a large common offset does no harm. A point that is
     not finite is handed on, so that a solver sees that it diverged. `memory` is overwritten, though its type may say
@@ -67,26 +74,26 @@ def chain_prox(point: np.ndarray, step: float, weights: np.ndarray, memory: np.n
             out[i] = point[i]
         return
     knots: np.ndarray = writable(memory[: 2 * size])
-    bends: np.ndarray = writable(memory[2 * size : 4 * size])
+    changes: np.ndarray = writable(memory[2 * size : 4 * size])
     highs: np.ndarray = writable(memory[4 * size :])
     first, last = size, size - 1
-    pull = 0.0
+    height = 0.0
     for i in range(size - 1):
         # One entry changes the slope at the solution by no more than it deviates from its neighbours. Weights beyond
         # that have no effect but to move knots far away, where digits are lost.
-        limit = min(step * weights[i], pull + spread)
-        low, rise, passed = _meet(knots, bends, first, last - first + 1, 1, point[i], pull, limit)
+        limit = min(step * weights[i], height + spread)
+        low, rise, passed = _meet(knots, changes, first, last - first + 1, 1, point[i], height, limit)
         first += passed
-        high, fall, passed = _meet(knots, bends, last, last - first + 1, -1, point[i], pull, limit)
+        high, fall, passed = _meet(knots, changes, last, last - first + 1, -1, point[i], height, limit)
         last -= passed
         first, last = first - 1, last + 1
-        knots[first], bends[first] = low, rise
-        knots[last], bends[last] = high, -fall
+        knots[first], changes[first] = low, rise
+        knots[last], changes[last] = high, -fall
         out[i], highs[i] = low, high
-        pull = limit
+        height = limit
         if limit == 0.0:  # nothing is handed on, and the rest is a chain of its own
             first, last = size, size - 1
-    out[size - 1] = _meet(knots, bends, first, last - first + 1, 1, point[size - 1], pull, 0.0)[0]
+    out[size - 1] = _meet(knots, changes, first, last - first + 1, 1, point[size - 1], height, 0.0)[0]
     for i in range(size - 2, -1, -1):
         out[i] = min(max(out[i + 1], out[i]), highs[i])
 

@@ -15,7 +15,7 @@ from .jit import Term, as_ints, as_reals, call_linear, call_prox, inner, kernel
 
 
 def join(terms: list[Term], sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Reals and ints of a hook that calls other terms, each on its own stretch of the vector."""
+    """Reals and ints of a hook that calls other terms, each on its own segment of the vector."""
     header = [len(terms)]
     start = real = 0
     whole = 1 + 6 * len(terms)
@@ -49,7 +49,7 @@ def moreau(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, 
 
 @jit.prox
 def blockwise(point: np.ndarray, step: float, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
-    """Each part on its own stretch of the vector."""
+    """Each part on its own segment of the vector."""
     for k in range(ints[0]):
         start, stop = ints[2 + 6 * k], ints[3 + 6 * k]
         call_prox(part(k, reals, ints), point[start:stop], step, out[start:stop])
@@ -82,7 +82,7 @@ def writable(typing_context, array):  # type: ignore[no-untyped-def]
 
 @jit.linear
 def stacked_adjoint(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
-    """Sum of the parts, each on its own stretch of the vector.
+    """Sum of the parts, each on its own segment of the vector.
 
     An operator hook overwrites its result, so a sum needs a second vector. The last entry of the layout is no term but
     that vector: numbers of the composite itself, as many as `out` has.
@@ -98,7 +98,7 @@ def stacked_adjoint(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out
 
 @jit.linear
 def blockwise_linear(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
-    """Each part on its own stretch of the vector, the result in the same place."""
+    """Each part on its own segment of the vector, the result in the same place."""
     for k in range(ints[0]):
         start, stop = ints[2 + 6 * k], ints[3 + 6 * k]
         call_linear(part(k, reals, ints), vector[start:stop], out[start:stop])
@@ -106,7 +106,7 @@ def blockwise_linear(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, ou
 
 @jit.linear
 def repeated(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
-    """Part 0 on each of several stretches of the vector, the results one after the other.
+    """Part 0 on each of several segments of the vector, the results one after the other.
 
     The last entry of the layout is no term but the ints (copies, inputs, outputs, inputs from one copy to the next).
     """
@@ -120,7 +120,7 @@ def repeated(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.nd
 
 @jit.linear
 def repeated_adjoint(vector: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray) -> None:
-    """The adjoint of `repeated`; coordinates between the stretches get 0."""
+    """The adjoint of `repeated`; coordinates between the segments get 0."""
     shape = part(1, reals, ints).ints
     copies, inputs, outputs, stride = shape[0], shape[1], shape[2], shape[3]
     for k in range(copies):

@@ -4,7 +4,7 @@ Two kinds of compiled function exist.
 
 A *kernel* (`@kernel`) is a hot loop. It receives plain data only, so Numba's disk cache serves it in every process.
 
-A *hook* (`@scalar`, `@stretch`, `@scalar_prox`, `@prox`, `@linear`) is the part of a term that a kernel calls: a loss
+A *hook* (`@scalar`, `@chunk`, `@scalar_prox`, `@prox`, `@linear`) is the part of a term that a kernel calls: a loss
 derivative, a prox, a product with F. Hooks have a fixed signature and reach a kernel as a `Term`: the address of the
 compiled hook and the arrays of its parameters. An address is data, so a kernel is compiled once whatever the terms are,
 a user's term costs only its own compilation, and a term may hold the addresses of other terms (a sum of blocks, a
@@ -47,13 +47,13 @@ _VECTOR = types.float64[::1]
 _REALS = types.Array(types.float64, 1, "C", readonly=True)
 _INTS = types.Array(types.int64, 1, "C", readonly=True)
 _SCALAR = types.float64(types.float64, types.float64, _REALS, _INTS)
-_STRETCH = types.float64(_VECTOR, _REALS, _REALS, _REALS, _INTS, _VECTOR)
+_CHUNK = types.float64(_VECTOR, _REALS, _REALS, _REALS, _INTS, _VECTOR)
 _SCALAR_PROX = types.float64(types.float64, types.float64, types.float64, _REALS, _INTS)
 _PROX = types.void(_VECTOR, types.float64, _REALS, _INTS, _VECTOR)
 _LINEAR = types.void(_VECTOR, _REALS, _INTS, _VECTOR)
 
 
-STRETCH = 256
+CHUNK = 256
 """Rows that a hook for many of them gets at most at a time."""
 
 
@@ -83,7 +83,7 @@ def _scalar_at(typing_context, address, a, b, reals, ints):  # type: ignore[no-u
 
 @intrinsic
 def _stretch_at(typing_context, address, a, b, weights, reals, ints, out):  # type: ignore[no-untyped-def]
-    return _STRETCH.return_type(types.int64, *_STRETCH.args), _call_address
+    return _CHUNK.return_type(types.int64, *_CHUNK.args), _call_address
 
 
 @intrinsic
@@ -141,7 +141,7 @@ def call_scalar(term: Term, a: float, b: float) -> float:
 
 
 @inner
-def call_stretch(term: Term, a: np.ndarray, b: np.ndarray, weights: np.ndarray, out: np.ndarray) -> float:
+def call_chunk(term: Term, a: np.ndarray, b: np.ndarray, weights: np.ndarray, out: np.ndarray) -> float:
     """Weighted sum of term(a_i, b_i); what `out` holds afterwards is up to the term."""
     return _stretch_at(term.address, a, b, weights, term.reals, term.ints, out)
 
@@ -370,14 +370,14 @@ def scalar(function: Callable[[float, float, np.ndarray, np.ndarray], float]) ->
     return Hook(function, _SCALAR)
 
 
-def stretch(
+def chunk(
     function: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], float],
 ) -> Hook:
-    """Decorator of a loss hook `f(margins, labels, weights, reals, ints, out) -> float` for up to `STRETCH` rows.
+    """Decorator of a loss hook `f(margins, labels, weights, reals, ints, out) -> float` for up to `CHUNK` rows.
 
     It returns a weighted sum. No weights at all stand for weight 1 everywhere.
     """
-    return Hook(function, _STRETCH)
+    return Hook(function, _CHUNK)
 
 
 def scalar_prox(function: Callable[[float, float, float, np.ndarray, np.ndarray], float]) -> Hook:

@@ -8,7 +8,7 @@ from .jit import Term, call_scalar
 _MOST_EVALUATIONS = 100
 
 
-@jit.stretch
+@jit.chunk
 def sum_and_slopes(
     margins: np.ndarray,
     labels: np.ndarray,
@@ -27,7 +27,7 @@ def sum_and_slopes(
     return total
 
 
-@jit.stretch
+@jit.chunk
 def plain_sum(
     a: np.ndarray, labels: np.ndarray, weights: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray
 ) -> float:

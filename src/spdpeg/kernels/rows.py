@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import STRETCH, Term, call_scalar, call_scalar_prox, call_stretch, inner, kernel, prefetch, strict
+from .jit import CHUNK, Term, call_chunk, call_scalar, call_scalar_prox, inner, kernel, prefetch, strict
 
 _EXPECTED = 64
 """Entries fetched ahead; the processor recognises the rest of a long row by itself."""
@@ -200,7 +200,7 @@ def evaluate(
     margins: np.ndarray,
     slopes: np.ndarray,
     gradient: np.ndarray,
-    rising: np.ndarray,
+    positive: np.ndarray,
 ) -> float:
     """Mean loss at x; fills the margins A x, the gradient of the mean loss, and its part from positive slopes.
 
@@ -209,15 +209,15 @@ def evaluate(
     """
     total = 0.0
     gradient[:] = 0.0
-    rising[:] = 0.0
-    for start in range(0, margins.size, STRETCH):
-        stop = min(start + STRETCH, margins.size)
+    positive[:] = 0.0
+    for start in range(0, margins.size, CHUNK):
+        stop = min(start + CHUNK, margins.size)
         if not known:
             for i in range(start, stop):
                 margins[i] = row_dot(rows, i, x)
-        total += absorb(rows, labels, weights, read, start, stop, margins, slopes, gradient, rising)
+        total += absorb(rows, labels, weights, read, start, stop, margins, slopes, gradient, positive)
     for j in range(gradient.size):
-        gradient[j] += rising[j]
+        gradient[j] += positive[j]
     return total / margins.size
 
 
@@ -231,15 +231,15 @@ def absorb(
     stop: int,
     margins: np.ndarray,
     slopes: np.ndarray,
-    falling: np.ndarray,
-    rising: np.ndarray,
+    negative: np.ndarray,
+    positive: np.ndarray,
 ) -> float:
     """Sum of the losses of some rows; adds their gradients over N to one of two vectors, by the sign of the slope."""
     some = slopes[: stop - start]
-    total = call_stretch(read, margins[start:stop], labels[start:stop], weights[start:stop], some)
+    total = call_chunk(read, margins[start:stop], labels[start:stop], weights[start:stop], some)
     for i in range(start, stop):
         factor = weight_of(weights, i) * some[i - start] / margins.size
-        add_row(rows, i, factor, rising if factor > 0.0 else falling)
+        add_row(rows, i, factor, positive if factor > 0.0 else negative)
     return total
 
 
@@ -253,10 +253,10 @@ def slopes_at(
     spare: np.ndarray,
     slopes: np.ndarray,
 ) -> None:
-    """phi'(margin_i + shift) for a stretch of rows."""
+    """phi'(margin_i + shift) for a chunk of rows."""
     for i in range(margins.size):
         spare[i] = margins[i] + shift
-    call_stretch(read, spare[: margins.size], labels, weights, slopes[: margins.size])
+    call_chunk(read, spare[: margins.size], labels, weights, slopes[: margins.size])
 
 
 @kernel
@@ -271,8 +271,8 @@ def slope_sum(
 ) -> float:
     """Sum of w phi'(margin_i + shift)."""
     total = 0.0
-    for start in range(0, margins.size, STRETCH):
-        stop = min(start + STRETCH, margins.size)
+    for start in range(0, margins.size, CHUNK):
+        stop = min(start + CHUNK, margins.size)
         slopes_at(read, margins[start:stop], shift, labels[start:stop], weights[start:stop], spare, slopes)
         for i in range(start, stop):
             total += weight_of(weights, i) * slopes[i - start]
@@ -294,23 +294,23 @@ def conjugates_at(
 ) -> float:
     """Sum of w phi*(s phi'(margin_i + shift)), where s is `up` for positive slopes and `down` for others."""
     total = 0.0
-    for start in range(0, margins.size, STRETCH):
-        stop = min(start + STRETCH, margins.size)
+    for start in range(0, margins.size, CHUNK):
+        stop = min(start + CHUNK, margins.size)
         slopes_at(read, margins[start:stop], shift, labels[start:stop], weights[start:stop], spare, slopes)
         for i in range(stop - start):
             slopes[i] *= up if slopes[i] > 0.0 else down
         some, rest = slopes[: stop - start], spare[: stop - start]
-        total += call_stretch(conjugates, some, labels[start:stop], weights[start:stop], rest)
+        total += call_chunk(conjugates, some, labels[start:stop], weights[start:stop], rest)
     return total
 
 
 @kernel
-def sum_stretches(term: Term, a: np.ndarray, labels: np.ndarray, weights: np.ndarray, spare: np.ndarray) -> float:
-    """Sum of w term(a_i, b_i) over all rows, a stretch at a time."""
+def sum_chunks(term: Term, a: np.ndarray, labels: np.ndarray, weights: np.ndarray, spare: np.ndarray) -> float:
+    """Sum of w term(a_i, b_i) over all rows, a chunk at a time."""
     total = 0.0
-    for start in range(0, a.size, STRETCH):
-        stop = min(start + STRETCH, a.size)
-        total += call_stretch(term, a[start:stop], labels[start:stop], weights[start:stop], spare[: stop - start])
+    for start in range(0, a.size, CHUNK):
+        stop = min(start + CHUNK, a.size)
+        total += call_chunk(term, a[start:stop], labels[start:stop], weights[start:stop], spare[: stop - start])
     return total
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import STRETCH, Term, call_scalar, call_stretch, inner, kernel
+from .jit import CHUNK, Term, call_chunk, call_scalar, inner, kernel
 from .lapack import Routines, add_gram
 from .rows import Rows, add_row, row_dot, weight_of
 
@@ -16,24 +16,24 @@ class Labelled(NamedTuple):
     labels: np.ndarray
     weights: np.ndarray
     read: Term
-    bend: Term
+    curvature: Term
 
 
 class AtRows(NamedTuple):
-    """Numbers that stay with the rows: margins, slopes phi' and bends phi''."""
+    """Numbers that stay with the rows: margins, slopes phi' and curvatures phi''."""
 
     margins: np.ndarray
     slopes: np.ndarray
-    bends: np.ndarray
+    curvatures: np.ndarray
 
 
 class Ahead(NamedTuple):
-    """Slopes u = s + h <a, point - x> that a model with slopes s and bends h at x foretells, if there is a point."""
+    """Slopes u = s + h <a, point - x> that a model with slopes s and curvatures h at x predicts, if it has a point."""
 
     point: np.ndarray
     margins: np.ndarray
     slopes: np.ndarray
-    bends: np.ndarray
+    curvatures: np.ndarray
     """What the model was made of."""
     foretold: np.ndarray
     gradient: np.ndarray
@@ -76,24 +76,24 @@ def sweep(
     gradient[:] = 0.0
     curvature[:] = 0.0
     ahead.gradient[:] = 0.0
-    for start in range(0, n, STRETCH):
-        stop = min(start + STRETCH, n)
+    for start in range(0, n, CHUNK):
+        stop = min(start + CHUNK, n)
         if not known:
             for i in range(start, stop):
                 here.margins[i] = row_dot(data.rows, i, x)
         labels, weights = data.labels[start:stop], data.weights[start:stop]
-        total += call_stretch(data.read, here.margins[start:stop], labels, weights, here.slopes[start:stop])
+        total += call_chunk(data.read, here.margins[start:stop], labels, weights, here.slopes[start:stop])
         for i in range(start, stop):
-            here.bends[i] = call_scalar(data.bend, here.margins[i], data.labels[i])
+            here.curvatures[i] = call_scalar(data.curvature, here.margins[i], data.labels[i])
             add_row(data.rows, i, weight_of(data.weights, i) * here.slopes[i] / n, gradient)
         if ahead.point.size:
             for i in range(start, stop):
                 move = row_dot(data.rows, i, ahead.point) - ahead.margins[i]
-                ahead.foretold[i] = ahead.slopes[i] + ahead.bends[i] * move
+                ahead.foretold[i] = ahead.slopes[i] + ahead.curvatures[i] * move
                 add_row(data.rows, i, weight_of(data.weights, i) * ahead.foretold[i] / n, ahead.gradient)
         if curvature.size:
             for i in range(start + (-start) % stride, stop, stride):
-                factor = weight_of(data.weights, i) * here.bends[i] / n
+                factor = weight_of(data.weights, i) * here.curvatures[i] / n
                 if factor != 0.0:
                     add_outer(data.rows, i, factor, curvature)
     return total / n
@@ -101,15 +101,15 @@ def sweep(
 
 @kernel
 def read_margins(data: Labelled, here: AtRows) -> float:
-    """Mean loss, slopes and bends at known margins; reads no rows."""
+    """Mean loss, slopes and curvatures at known margins; reads no rows."""
     n = here.margins.size
     total = 0.0
-    for start in range(0, n, STRETCH):
-        stop = min(start + STRETCH, n)
+    for start in range(0, n, CHUNK):
+        stop = min(start + CHUNK, n)
         labels, weights = data.labels[start:stop], data.weights[start:stop]
-        total += call_stretch(data.read, here.margins[start:stop], labels, weights, here.slopes[start:stop])
+        total += call_chunk(data.read, here.margins[start:stop], labels, weights, here.slopes[start:stop])
         for i in range(start, stop):
-            here.bends[i] = call_scalar(data.bend, here.margins[i], data.labels[i])
+            here.curvatures[i] = call_scalar(data.curvature, here.margins[i], data.labels[i])
     return total / n
 
 

@@ -11,12 +11,12 @@ __all__ = ["MEMORY", "chain_bounds", "chain_flows", "chain_signal", "weighted_ch
 @inner
 def _cut(
     knots: np.ndarray,
-    bends: np.ndarray,
+    changes: np.ndarray,
     outermost: int,
     count: int,
     side: int,
     here: float,
-    pull: float,
+    height: float,
     outer: float,
     jump: float,
     limit: float,
@@ -24,28 +24,28 @@ def _cut(
     """Where an increasing function is `limit` away from 0, its steepness there, the knots passed, what is left at 0.
 
     The function is piecewise linear but for a jump at 0. The walk goes inwards, knot by knot, from the left (side = 1)
-    or the right (side = -1), where the function has the steepness `outer` and is `pull` away from 0 at `here`.
+    or the right (side = -1), where the function has the steepness `outer` and is `height` away from 0 at `here`.
     """
     steepness, passed = outer, 0
     while passed < count or jump > 0.0:
         k = outermost + side * passed
         at_zero = jump > 0.0 and (passed == count or side * knots[k] >= 0.0)
         place = 0.0 if at_zero else knots[k]
-        ahead = pull - steepness * (side * (place - here))
+        ahead = height - steepness * (side * (place - here))
         if ahead <= limit:
-            return here + side * ((pull - limit) / steepness), steepness, passed, jump
-        here, pull = place, ahead
+            return here + side * ((height - limit) / steepness), steepness, passed, jump
+        here, height = place, ahead
         if at_zero:
             if ahead - jump <= limit:
                 return 0.0, steepness, passed, limit - (ahead - jump)
-            pull -= jump
+            height -= jump
             jump = 0.0
         else:
-            steepness += side * bends[k]
+            steepness += side * changes[k]
             passed += 1
     if side == 1:
         steepness = outer  # beyond the last knot the function is as steep as before the first, without rounding
-    return (here + side * ((pull - limit) / steepness) if steepness > 0.0 else here), steepness, passed, jump
+    return (here + side * ((height - limit) / steepness) if steepness > 0.0 else here), steepness, passed, jump
 
 
 @inner
@@ -74,35 +74,35 @@ def weighted_chain_signal(
     """
     size = y.size
     spread = _spread(y, weights, l1)
-    knots, bends, highs = memory[: 2 * size], memory[2 * size : 4 * size], memory[4 * size :]
+    knots, changes, highs = memory[: 2 * size], memory[2 * size : 4 * size], memory[4 * size :]
     first, last = size, size - 1
-    pull = jump = 0.0
+    height = jump = 0.0
     for i in range(size - 1):
-        pull, jump = pull + l1, jump + 2.0 * l1
+        height, jump = height + l1, jump + 2.0 * l1
         steep = weights[i]
-        limit = min(l2[i], pull + steep * spread)
-        if steep == 0.0 and limit >= pull:  # the slope is nowhere beyond the limit
+        limit = min(l2[i], height + steep * spread)
+        if steep == 0.0 and limit >= height:  # the slope is nowhere beyond the limit
             out[i], highs[i] = -np.inf, np.inf
             continue
-        low, rise, passed, jump = _cut(knots, bends, first, last - first + 1, 1, y[i], pull, steep, jump, limit)
+        low, rise, passed, jump = _cut(knots, changes, first, last - first + 1, 1, y[i], height, steep, jump, limit)
         first += passed
-        high, fall, passed, jump = _cut(knots, bends, last, last - first + 1, -1, y[i], pull, steep, jump, limit)
+        high, fall, passed, jump = _cut(knots, changes, last, last - first + 1, -1, y[i], height, steep, jump, limit)
         last -= passed
         high = max(high, low)
         first, last = first - 1, last + 1
-        knots[first], bends[first] = low, rise
-        knots[last], bends[last] = high, -fall
+        knots[first], changes[first] = low, rise
+        knots[last], changes[last] = high, -fall
         out[i], highs[i] = low, high
-        pull = limit
+        height = limit
         if limit == 0.0:  # nothing is handed on, and the rest is a chain of its own
             first, last = size, size - 1
             jump = 0.0
     end = size - 1
-    pull, jump = pull + l1, jump + 2.0 * l1
-    if weights[end] == 0.0 and pull == 0.0:
+    height, jump = height + l1, jump + 2.0 * l1
+    if weights[end] == 0.0 and height == 0.0:
         out[end] = 0.0  # nothing speaks for any value
     else:
-        out[end] = _cut(knots, bends, first, last - first + 1, 1, y[end], pull, weights[end], jump, 0.0)[0]
+        out[end] = _cut(knots, changes, first, last - first + 1, 1, y[end], height, weights[end], jump, 0.0)[0]
     for i in range(size - 2, -1, -1):
         out[i] = min(max(out[i + 1], out[i]), highs[i])
 
@@ -150,26 +150,26 @@ def chain_flows(
 def chain_bounds(
     y: np.ndarray, weights: np.ndarray, l1: float, l2: np.ndarray, x: np.ndarray, flows: np.ndarray, level: float
 ) -> tuple[float, float, float]:
-    """The objective at x, the bound from below that the flows give, and the largest pull on an entry of weight 0.
+    """The objective at x, the bound from below that the flows give, and the largest divergence at an entry of weight 0.
 
     The bound is the least value of sum_i w_i (b_i - y_i)^2 / 2 + l1 |b|_1 + <flows, F b>, in which entries of weight 0
-    are left out; it is valid if none of these is pulled by more than l1. Constants are not seen by F: without l1 any
-    `level` may be taken out of b, which saves digits if it is near to it.
+    are left out; it is valid if none of these has a divergence of more than l1. F maps constants to 0: without l1
+    any `level` may be taken out of b, which saves digits if it is near to it.
     """
     primal = dual = largest = before = 0.0
     for i in range(y.size):
         weight = weights[i] if weights.size else 1.0
         after = flows[i] if i < flows.size else 0.0
-        pull, before = before - after, after
-        apart = x[i] - y[i]
-        primal += 0.5 * weight * apart * apart + l1 * abs(x[i])
+        divergence, before = before - after, after
+        residual = x[i] - y[i]
+        primal += 0.5 * weight * residual * residual + l1 * abs(x[i])
         if i < l2.size:
             primal += l2[i] * abs(x[i + 1] - x[i])
         if weight == 0.0:
-            largest = max(largest, abs(pull))
+            largest = max(largest, abs(divergence))
         else:
-            best = y[i] - pull / weight
+            best = y[i] - divergence / weight
             best -= min(max(best, -l1 / weight), l1 / weight)
             moved = best - y[i]
-            dual += 0.5 * weight * moved * moved + l1 * abs(best) + pull * (best - level)
+            dual += 0.5 * weight * moved * moved + l1 * abs(best) + divergence * (best - level)
     return primal, dual, largest

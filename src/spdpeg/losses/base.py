@@ -9,25 +9,25 @@ from ..errors import InputError, UnsupportedError
 from ..kernels import jit
 from ..kernels.jit import Hook, Term, as_reals
 from ..kernels.loss_defaults import difference_quotient, implicit_prox, plain_sum, sum_and_slopes
-from ..kernels.rows import map_scalar, map_scalar_prox, sum_stretches
+from ..kernels.rows import map_scalar, map_scalar_prox, sum_chunks
 from ..parameters import Parameterized, numbers, positive
 
 
 class Lines(NamedTuple):
     """phi(t, b) = short * max(offset - sign * t, 0) + over * max(sign * t - offset, 0), an entry for each label.
 
-    A `bend` above 0 rounds the corner: the slope is (sign * t - offset) / bend, cut off at -short and over, which may
-    then be infinite.
+    A `smoothing` above 0 rounds the kink: the slope is (sign * t - offset) / smoothing, cut off at -short and over,
+    which may then be infinite.
     """
 
     sign: np.ndarray
     offset: np.ndarray
     short: np.ndarray
     over: np.ndarray
-    bend: float = 0.0
+    smoothing: float = 0.0
 
 
-class Moved(NamedTuple):
+class Shifted(NamedTuple):
     """A loss at margins moved by an offset, as the same loss at other labels."""
 
     labels: np.ndarray
@@ -96,13 +96,13 @@ class Loss(Parameterized):
 
     @property
     def smooth(self) -> bool:
-        """Whether phi has no corners; phi'' may still be unbounded, if `curvature` is infinite."""
+        """Whether phi has no kinks; phi'' may still be unbounded, if `curvature` is infinite."""
         return math.isfinite(self.curvature)
 
     def check_labels(self, labels: np.ndarray, name: str) -> None:
         """Refuse numbers that cannot be labels; all of them can, unless a loss says otherwise."""
 
-    def moved(self, labels: np.ndarray, offset: np.ndarray) -> Moved:
+    def shifted(self, labels: np.ndarray, offset: np.ndarray) -> Shifted:
         """Labels and factors on weights for which phi(t, .) is phi(t + offset, labels); refused if there are none."""
         raise UnsupportedError(
             f"{type(self).__name__} takes no offset. Squared, Huber, Quantile, Poisson and Gamma losses do."
@@ -131,14 +131,14 @@ class Loss(Parameterized):
 
     @property
     def read_term(self) -> Term:
-        """Sum of phi and all phi' of a stretch of rows, as kernels take it."""
+        """Sum of phi and all phi' of a chunk of rows, as kernels take it."""
         if self.kernel_read is not None:
             return self.kernel_read.term(self.pack(), jit.NONE)
         return sum_and_slopes.term(self.pack(), np.array([self.kernel_value.address, self.kernel_derivative.address]))
 
     @property
     def conjugates_term(self) -> Term:
-        """Sum of phi* over a stretch of rows, as kernels take it."""
+        """Sum of phi* over a chunk of rows, as kernels take it."""
         if self.kernel_conjugates is not None:
             return self.kernel_conjugates.term(self.pack(), jit.NONE)
         return plain_sum.term(self.pack(), np.array([self.kernel_conjugate.address]))
@@ -169,7 +169,7 @@ class Loss(Parameterized):
 
     def conjugate_sum(self, u: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
         """Sum of w phi*(u, b) over all rows; no weights at all stand for weight 1 everywhere."""
-        total = float(sum_stretches(self.conjugates_term, u, labels, weights, np.empty(jit.STRETCH)))
+        total = float(sum_chunks(self.conjugates_term, u, labels, weights, np.empty(jit.CHUNK)))
         return math.inf if math.isnan(total) else total  # weight 0 times infinity
 
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -177,7 +177,7 @@ class Loss(Parameterized):
         return np.full(labels.size, -np.inf), np.full(labels.size, np.inf)
 
     def lines(self, labels: np.ndarray) -> Lines | None:
-        """The loss as two straight lines for each label, with a round corner or a sharp one; None if it is anything
+        """The loss as two straight lines for each label, with a rounded kink or a sharp one; None if it is anything
         else."""
         return None
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..kernels import jit
 from ..kernels.exponentials import above_tangent, log_omega
-from .base import Moved
+from .base import Shifted
 from .exponential import Exponential
 
 
@@ -29,8 +29,8 @@ class Gamma(Exponential):
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.full(labels.size, -np.inf), np.ones(labels.size)
 
-    def moved(self, labels: np.ndarray, offset: np.ndarray) -> Moved:
-        return Moved(labels * np.exp(-offset), None)
+    def shifted(self, labels: np.ndarray, offset: np.ndarray) -> Shifted:
+        return Shifted(labels * np.exp(-offset), None)
 
     @jit.scalar
     @staticmethod

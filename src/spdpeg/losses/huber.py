@@ -4,7 +4,7 @@ import numpy as np
 
 from ..kernels import jit
 from ..parameters import positive
-from .base import Lines, Loss, Moved
+from .base import Lines, Loss, Shifted
 
 
 class Huber(Loss):
@@ -34,8 +34,8 @@ class Huber(Loss):
     def pack(self) -> np.ndarray:
         return np.array([positive(self, "delta", self.delta)])
 
-    def moved(self, labels: np.ndarray, offset: np.ndarray) -> Moved:
-        return Moved(labels - offset, None)
+    def shifted(self, labels: np.ndarray, offset: np.ndarray) -> Shifted:
+        return Shifted(labels - offset, None)
 
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.full(labels.size, -float(self.delta)), np.full(labels.size, float(self.delta))

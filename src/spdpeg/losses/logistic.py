@@ -64,7 +64,7 @@ class Logistic(Loss):
             entropy += (1.0 - p) * np.log1p(-p)
         return entropy
 
-    @jit.stretch
+    @jit.chunk
     @staticmethod
     def kernel_read(
         margins: np.ndarray,
@@ -81,7 +81,7 @@ class Logistic(Loss):
             for i in range(margins.size):
                 total += weights[i] * (max(-labels[i] * margins[i], 0.0) + np.log1p(slopes[i]))
         else:
-            # One logarithm for all: the product of all 1 + e, less 1, which a stretch of rows cannot make overflow.
+            # One logarithm for all: the product of all 1 + e, less 1, which a chunk of rows cannot make overflow.
             product = 0.0
             for i in range(margins.size):
                 product += slopes[i] + product * slopes[i]
@@ -94,7 +94,7 @@ class Logistic(Loss):
             slopes[i] = -labels[i] * (e * large if labels[i] * margins[i] > 0.0 else large)
         return total
 
-    @jit.stretch
+    @jit.chunk
     @staticmethod
     def kernel_conjugates(
         u: np.ndarray, labels: np.ndarray, weights: np.ndarray, reals: np.ndarray, ints: np.ndarray, spare: np.ndarray

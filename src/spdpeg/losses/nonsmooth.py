@@ -1,4 +1,4 @@
-"""Losses with a corner, for the methods that take a loss by its prox. As r2 of the data: `spdpeg.penalties.Hinge`."""
+"""Non-smooth losses, for the methods that take a loss by its prox. As r2 of the data: `spdpeg.penalties.Hinge`."""
 
 import numbers
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels import jit
-from .base import Lines, Loss, Moved
+from .base import Lines, Loss, Shifted
 
 _ROUNDING = 1e-12
 """By which a slope that a prox has computed may leave its interval."""
@@ -82,8 +82,8 @@ class Quantile(Loss):
             raise InputError(f"level of Quantile is {self.level!r}. It must lie strictly between 0 and 1.")
         return np.array([float(self.level)])
 
-    def moved(self, labels: np.ndarray, offset: np.ndarray) -> Moved:
-        return Moved(labels - offset, None)
+    def shifted(self, labels: np.ndarray, offset: np.ndarray) -> Shifted:
+        return Shifted(labels - offset, None)
 
     def lines(self, labels: np.ndarray) -> Lines:
         ones, level = np.ones(labels.size), float(self.pack()[0])

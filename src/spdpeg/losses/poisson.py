@@ -4,7 +4,7 @@ import numpy as np
 
 from ..kernels import jit
 from ..kernels.exponentials import above_tangent, log_omega
-from .base import Moved
+from .base import Shifted
 from .exponential import Exponential
 
 
@@ -30,9 +30,9 @@ class Poisson(Exponential):
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return -labels, np.full(labels.size, np.inf)
 
-    def moved(self, labels: np.ndarray, offset: np.ndarray) -> Moved:
+    def shifted(self, labels: np.ndarray, offset: np.ndarray) -> Shifted:
         exposure = np.exp(offset)
-        return Moved(labels / exposure, exposure)
+        return Shifted(labels / exposure, exposure)
 
     @jit.scalar
     @staticmethod

@@ -1,4 +1,4 @@
-"""Smooth relatives of the hinge loss. The hinge itself has a corner and is a penalty: `spdpeg.penalties.Hinge`."""
+"""Smooth relatives of the hinge loss. The hinge itself has a kink and is a penalty: `spdpeg.penalties.Hinge`."""
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class SquaredHinge(Loss):
 
 
 class SmoothedHinge(Loss):
-    """The hinge max(0, 1 - b t) with its corner rounded over 1 - width < b t < 1, for labels b of two classes.
+    """The hinge max(0, 1 - b t) with its kink rounded over 1 - width < b t < 1, for labels b of two classes.
 
     With m = 1 - b t it is 0 for m <= 0, m^2 / (2 width) up to m = width, and m - width / 2 beyond. It lies below the
     hinge by at most width / 2.

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
-from .base import Lines, Loss, Moved
+from .base import Lines, Loss, Shifted
 
 
 class Squared(Loss):
@@ -22,8 +22,8 @@ class Squared(Loss):
     def curvature(self) -> float:
         return 1.0
 
-    def moved(self, labels: np.ndarray, offset: np.ndarray) -> Moved:
-        return Moved(labels - offset, None)
+    def shifted(self, labels: np.ndarray, offset: np.ndarray) -> Shifted:
+        return Shifted(labels - offset, None)
 
     def lines(self, labels: np.ndarray) -> Lines:
         ends = np.full(labels.size, np.inf)

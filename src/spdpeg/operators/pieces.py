@@ -18,7 +18,7 @@ _ROUNDING = 64.0 * np.finfo(float).eps
 
 
 class Segment(NamedTuple):
-    """A stretch of a line: the entries from `start` to `stop`, which is not part of it, and their mean."""
+    """A segment of a line: the entries from `start` to `stop`, which is not part of it, and their mean."""
 
     start: int
     stop: int
@@ -68,7 +68,7 @@ def pieces(F: Operator, zero: np.ndarray, order: int | None = None) -> np.ndarra
     """The number of the piece that each entry of x belongs to, where the entries `zero` of F x vanish.
 
     Where F takes differences of two entries, a piece is a connected set of equal entries; where it takes higher
-    differences along a line, a stretch from knot to knot. For any other F there are no pieces: None. `order` tells
+    differences along a line, a segment from knot to knot. For any other F there are no pieces: None. `order` tells
     that a matrix takes differences along a line.
     """
     order = order or line_order(F)
@@ -129,7 +129,7 @@ def line_order(F: Operator) -> int | None:
 
 
 def segments(labels: np.ndarray, x: np.ndarray, line: bool) -> list[Segment] | list[Region]:
-    """The pieces with these labels as stretches of a line, or as regions."""
+    """The pieces with these labels as segments of a line, or as regions."""
     sizes = np.bincount(labels)
     values = np.bincount(labels, x) / sizes
     members = np.argsort(labels, kind="stable")

@@ -1,4 +1,4 @@
-"""One operator on several stretches of x: a structure for each class, and coordinates that it leaves alone."""
+"""One operator on several segments of x: a structure for each class, and coordinates that it leaves alone."""
 
 from typing import Any, Self
 

@@ -120,7 +120,7 @@ def _segments(model: Any, rows: np.ndarray) -> list[Block]:
 
 
 def segments(cells: list[tuple[Any, Any, int, float]]) -> list[Block]:
-    """A table of stretches: first and last place, length and value."""
+    """A table of segments: first and last place, length and value."""
     note = f"The first {_MOST_ROWS} of {len(cells)}." if len(cells) > _MOST_ROWS else None
     said = f"{len(cells)} segments." if len(cells) > 1 else "One segment."
     return [document.text(said), document.table(("from", "to", "length", "value"), cells[:_MOST_ROWS], note)]

@@ -3,8 +3,8 @@
     r(v) = min over s of  1/2 w^T Q w + l^T w + sum_i g_i(K_i w - t_i) + sum_g c_g |K_g w - t_g|,      w = (v, s),
 
 with g_i(a) = up_i max(a, 0) + down_i max(-a, 0). An infinite `up` or `down` is a constraint, both infinite an equation.
-Where `bend_i` is above 0 the corner is round, g_i(a) = max of y a - bend_i y^2 / 2 over y in [-down_i, up_i], and an
-infinite slope is a parabola. Only losses have such rows.
+Where `smoothing_i` is above 0 the kink is round, g_i(a) = max of y a - smoothing_i y^2 / 2 over y in [-down_i, up_i],
+and an infinite slope is a parabola. Only losses have such rows.
 A group with an infinite weight is the ball |K_g w - t_g| <= radius_g. The auxiliary variables s come after v.
 
 Forms are made by `squares`, `broken_lines`, `norms` and `ball`; they are added (`+`), put side by side (`stack`),
@@ -56,8 +56,8 @@ class ConicForm:
         The rows of group g are starts[g], ..., starts[g + 1] - 1; the first group starts after the broken lines.
     weight, radius : array
         c_g, infinite for a ball; radius_g, 0 for a norm.
-    bend : array
-        How round the corner of each broken line is; 0 for a sharp one.
+    smoothing : array
+        How round the kink of each broken line is; 0 for a sharp one.
     """
 
     size: int
@@ -70,7 +70,7 @@ class ConicForm:
     starts: np.ndarray
     weight: np.ndarray
     radius: np.ndarray
-    bend: np.ndarray
+    smoothing: np.ndarray
 
     @property
     def width(self) -> int:
@@ -107,21 +107,21 @@ class ConicForm:
     @cached_property
     def limits(self) -> tuple[np.ndarray, np.ndarray]:
         """Which lines are constraints K_i w <= t_i, and which K_i w >= t_i."""
-        sharp = self.bend == 0.0
+        sharp = self.smoothing == 0.0
         return np.isinf(self.up) & sharp, np.isinf(self.down) & sharp
 
     @cached_property
     def rounded(self) -> bool:
-        """Whether a line has a round corner."""
-        return bool(np.any(self.bend))
+        """Whether a line has a rounded kink."""
+        return bool(np.any(self.smoothing))
 
     def slopes(self, lines: np.ndarray) -> np.ndarray:
-        """Of the broken lines where K w - t is as given; on a sharp corner that of its lower side."""
+        """Of the broken lines where K w - t is as given; on a sharp kink that of its lower side."""
         ends = np.where(lines > 0.0, self.up, -self.down)
         if not self.rounded:
             return ends
-        bend = np.where(self.bend > 0.0, self.bend, 1.0)
-        return np.where(self.bend > 0.0, np.minimum(np.maximum(lines / bend, -self.down), self.up), ends)
+        smoothing = np.where(self.smoothing > 0.0, self.smoothing, 1.0)
+        return np.where(self.smoothing > 0.0, np.minimum(np.maximum(lines / smoothing, -self.down), self.up), ends)
 
     def image(self, w: np.ndarray) -> np.ndarray:
         """K w - t."""
@@ -155,7 +155,7 @@ class ConicForm:
             return np.inf
         slopes = self.slopes(lines)
         slopes = np.where(np.isfinite(slopes), slopes, 0.0)
-        total = 0.5 * w @ self.curvature(w) + self.linear @ w + slopes @ (lines - 0.5 * self.bend * slopes)
+        total = 0.5 * w @ self.curvature(w) + self.linear @ w + slopes @ (lines - 0.5 * self.smoothing * slopes)
         return float(total + self.weight[~balls] @ lengths[~balls])
 
     def scaled(self, factor: float) -> "ConicForm":
@@ -167,7 +167,7 @@ class ConicForm:
             up=self.up * factor,
             down=self.down * factor,
             weight=self.weight * factor,
-            bend=self.bend / factor,
+            smoothing=self.smoothing / factor,
         )
 
     def __add__(self, other: "ConicForm") -> "ConicForm":
@@ -212,7 +212,7 @@ class ConicForm:
 
 
 def group_norms(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The Euclidean norm of each stretch values[starts[g]:starts[g + 1]]."""
+    """The Euclidean norm of each segment values[starts[g]:starts[g + 1]]."""
     if starts.size == 1:
         return np.zeros(0)
     own = values[starts[0] :]
@@ -239,7 +239,7 @@ def broken_lines(
     size: int | None = None,
     linear: np.ndarray | None = None,
     curvature: np.ndarray | None = None,
-    bend: Any = 0.0,
+    smoothing: Any = 0.0,
 ) -> ConicForm:
     """The sum of g_i(K_i w - t_i), plus l^T w and half the sum of curvature_j w_j^2 if given.
 
@@ -248,13 +248,15 @@ def broken_lines(
     K = sp.csr_array(K)
     count, width = K.shape
     form = _bare(width if size is None else size, width)
-    up, down, offset, bend = (np.broadcast_to(np.asarray(a, dtype=float), (count,)) for a in (up, down, offset, bend))
+    up, down, offset, smoothing = (
+        np.broadcast_to(np.asarray(a, dtype=float), (count,)) for a in (up, down, offset, smoothing)
+    )
     used = (up > 0.0) | (down > 0.0)
     if not used.all():
-        K, offset, up, down, bend = K[used], offset[used], up[used], down[used], bend[used]
+        K, offset, up, down, smoothing = K[used], offset[used], up[used], down[used], smoothing[used]
     return replace(
         form,
-        **_line_fields(K, offset, up, down, bend),
+        **_line_fields(K, offset, up, down, smoothing),
         quadratic=form.quadratic if curvature is None else squares(curvature, width).quadratic,
         linear=form.linear if linear is None else linear,
     )
@@ -300,13 +302,13 @@ def _bare(size: int, width: int | None = None) -> ConicForm:
         starts=np.zeros(1, dtype=np.int64),
         weight=none,
         radius=none,
-        bend=none,
+        smoothing=none,
     )
 
 
-def _line_fields(K: sp.csr_array, offset: Any, up: Any, down: Any, bend: Any = 0.0) -> dict[str, Any]:
+def _line_fields(K: sp.csr_array, offset: Any, up: Any, down: Any, smoothing: Any = 0.0) -> dict[str, Any]:
     count = K.shape[0]
-    vectors = {"offset": offset, "up": up, "down": down, "bend": bend}
+    vectors = {"offset": offset, "up": up, "down": down, "smoothing": smoothing}
     fields = {name: np.array(np.broadcast_to(values, (count,)), dtype=float) for name, values in vectors.items()}
     return {"K": K, "starts": np.array([count], dtype=np.int64), **fields}
 
@@ -331,10 +333,10 @@ def _combined(forms: Sequence[ConicForm], places: Sequence[np.ndarray], size: in
             entries = form.quadratic.tocoo()
             moved = (entries.data, (place[entries.row], place[entries.col]))
             quadratic = sp.csr_array(quadratic + sp.csr_array(moved, shape=(width, width)))
-    stretches = [(form.K, place, 0, form.n_lines) for form, place in zip(forms, places, strict=True)]
-    stretches += [(form.K, place, form.n_lines, form.K.shape[0]) for form, place in zip(forms, places, strict=True)]
+    segments = [(form.K, place, 0, form.n_lines) for form, place in zip(forms, places, strict=True)]
+    segments += [(form.K, place, form.n_lines, form.K.shape[0]) for form, place in zip(forms, places, strict=True)]
     counts, columns, values = [np.zeros(1, dtype=np.int64)], [], []
-    for K, place, first, last in stretches:
+    for K, place, first, last in segments:
         own = slice(K.indptr[first], K.indptr[last])
         counts.append(np.diff(K.indptr[first : last + 1]))
         columns.append(place[K.indices[own]])
@@ -356,5 +358,5 @@ def _combined(forms: Sequence[ConicForm], places: Sequence[np.ndarray], size: in
         starts=n_lines + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         weight=np.concatenate([form.weight for form in forms]),
         radius=np.concatenate([form.radius for form in forms]),
-        bend=np.concatenate([form.bend for form in forms]),
+        smoothing=np.concatenate([form.smoothing for form in forms]),
     )

@@ -1,4 +1,4 @@
-"""The l1 norm with its corner rounded."""
+"""The l1 norm with its kink rounded."""
 
 from typing import Any
 
@@ -75,14 +75,14 @@ class HuberL1(Penalty):
         delta = reals[reals.size - 1]
         if reals.size == 2:
             limit = step * reals[0]
-            pull = limit / (delta + limit)
+            shrinkage = limit / (delta + limit)
             for j in range(point.size):
-                out[j] = point[j] - min(max(pull * point[j], -limit), limit)
+                out[j] = point[j] - min(max(shrinkage * point[j], -limit), limit)
         else:
             for j in range(point.size):
                 limit = step * reals[j]
-                pull = limit / (delta + limit)
-                out[j] = point[j] - min(max(pull * point[j], -limit), limit)
+                shrinkage = limit / (delta + limit)
+                out[j] = point[j] - min(max(shrinkage * point[j], -limit), limit)
 
     @jit.prox
     @staticmethod

@@ -1,6 +1,6 @@
-"""Losses with corners, as penalties of z = X x: the exact support vector machine and quantile regression.
+"""Non-smooth losses, as penalties of z = X x: the exact support vector machine and quantile regression.
 
-A solver meets such a loss as r2 with F = X, next to losses.Zero(): a corner needs a prox, not a gradient. With
+A solver meets such a loss as r2 with F = X, next to losses.Zero(): a kink needs a prox, not a gradient. With
 weight = 1 / N they are mean losses.
 """
 

@@ -39,7 +39,7 @@ class KeptMoments:
         """Take moments that follow from others, as those of a fold."""
         self._loss, self._signal = moments.loss(bias), False
 
-    def settle(self) -> int:
+    def uncounted_rows(self) -> int:
         """Rows that were read for them and that no run has counted yet; the caller counts them."""
         owed, self._owed = self._owed, 0
         return owed

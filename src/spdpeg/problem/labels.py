@@ -88,7 +88,7 @@ def classes_of_stream(labels: np.ndarray, given: tuple[Any, Any] | None) -> np.n
     )
 
 
-def moved(loss: Loss, labels: np.ndarray, weights: np.ndarray, offset: Any) -> tuple[np.ndarray, np.ndarray]:
+def shifted(loss: Loss, labels: np.ndarray, weights: np.ndarray, offset: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels and weights under which the loss of <a, x> is that of <a, x> + offset at these labels and weights."""
     move = vector("offset", offset, labels.size)
     largest = float(np.max(np.abs(move), initial=0.0))
@@ -97,7 +97,7 @@ def moved(loss: Loss, labels: np.ndarray, weights: np.ndarray, offset: Any) -> t
             f"offset reaches {largest:.3g} in size, whose exponential is out of range. "
             "An exposure belongs into it as its logarithm."
         )
-    there = loss.moved(labels, move)
+    there = loss.shifted(labels, move)
     factors = weights if there.weights is None else there.weights * weights if weights.size else there.weights
     return as_reals(there.labels), as_reals(factors)
 

@@ -11,13 +11,13 @@ import scipy.sparse as sp
 
 from .. import penalties
 from ..certificate import Certificate, certify
-from ..certificate.slopes import MOST_FREE, best_level
+from ..certificate.slopes import MOST_FREE, best_constant
 from ..data import CSR, Block, Source, Stream, Tables, as_source
 from ..data.base import no_weights
 from ..data.selection import pieces
 from ..errors import InputError, UnsupportedError
-from ..kernels.jit import STRETCH, as_reals
-from ..kernels.rows import gradient_sum, sum_stretches
+from ..kernels.jit import CHUNK, as_reals
+from ..kernels.rows import gradient_sum, sum_chunks
 from ..kernels.terms import Terms
 from ..lazy import is_dask
 from ..losses import Loss
@@ -30,7 +30,7 @@ from ..sums.portions import Read
 from .checks import checked_bias, checked_loss, checked_penalty
 from .gram_norm import gram_norm, rough_gram_norm
 from .kept_moments import KeptMoments
-from .labels import AT_A_TIME, as_labels, as_numbers, as_signs, classes_of_stream, moved, two_classes
+from .labels import AT_A_TIME, as_labels, as_numbers, as_signs, classes_of_stream, shifted, two_classes
 from .partitions import Partitions, Positive
 from .weights import checked_weights, normalized
 
@@ -120,7 +120,7 @@ class Problem:
             self._labels = self._encode_labels(self.source.labels if y is None else y)
             self._weights = normalized(sample_weight, self.source.n_samples)
             if offset is not None:
-                self._labels, self._weights = moved(self.loss, self._labels, self._weights, offset)
+                self._labels, self._weights = shifted(self.loss, self._labels, self._weights, offset)
             self._block = None
             if not isinstance(self.source, Tables):
                 self._block = Block(self.source.rows._replace(bias=self.bias), self._labels, self._weights)
@@ -143,7 +143,7 @@ class Problem:
         0.15
         """
         other = copy.copy(self)
-        for name in ("fused", "merged", "free_directions"):  # what is kept for later use and depends on them
+        for name in ("fused", "joint_penalty", "free_directions"):  # what is kept for later use and depends on them
             vars(other).pop(name, None)
         other._set_penalties(r1, r2, F)
         return other
@@ -157,8 +157,8 @@ class Problem:
 
     def penalty_value(self, x: np.ndarray) -> float:
         """r1(x) + r2(F x); infinite outside the domain."""
-        if self.merged is not None:
-            return self.merged.value(x)
+        if self.joint_penalty is not None:
+            return self.joint_penalty.value(x)
         return self.regularizer.value(x) + self.r2.value(self.F.forward(x))
 
     def loss_value(self, x: np.ndarray, block: Block | None = None) -> float:
@@ -185,7 +185,7 @@ class Problem:
     def certificate(self, x: Any, dual: Any, slopes: Any = None) -> Certificate:
         """Lower bound, duality gap and optimality residual at (x, dual), as `result.x` and `result.dual`.
 
-        For a loss with corners `result.slopes` tells what x does not; they must lie in the domain of its conjugate.
+        For a non-smooth loss `result.slopes` tells what x does not; they must lie in the domain of its conjugate.
         """
         self._require_finite_sum("certificate")
         multiplier = numbers("dual", dual)
@@ -325,7 +325,7 @@ class Problem:
 
     def uncounted_rows(self) -> int:
         """Rows that were read for `quadratic` since it was last asked here; a run counts them as its own."""
-        return self._moments.settle()
+        return self._moments.uncounted_rows()
 
     @property
     def norm_F(self) -> float:
@@ -351,7 +351,7 @@ class Problem:
         if not self.loss.log_link:
             penalty = self.penalty_value(np.zeros(self.n_coordinates))
             return self.loss_at_zero + (penalty if math.isfinite(penalty) else 0.0)
-        return self._loss_of_constant(best_level(self) + 1.0)
+        return self._loss_of_constant(best_constant(self) + 1.0)
 
     @cached_property
     def fused(self) -> penalties.FusedL1 | None:
@@ -364,14 +364,14 @@ class Problem:
         return penalties.FusedL1(float(l1[0]), l2)
 
     @cached_property
-    def merged(self) -> Penalty | None:
+    def joint_penalty(self) -> Penalty | None:
         """r1 + r2(F .) as one proximable penalty: where there is no r2, and for two l1 norms along a chain."""
         if self.r2.vanishes:
             return self.regularizer
         return None if self.fused is None else self._beside_intercept(self.fused)
 
     def chain_dual(self, x: np.ndarray, subgradient: np.ndarray) -> np.ndarray:
-        """The y in the subdifferential of r2 at F x that a subgradient of the merged penalty at x contains.
+        """The y in the subdifferential of r2 at F x that a subgradient of the joint penalty at x contains.
 
         x is the prox at x + subgradient, which is total variation first and the threshold after it: y is the flow along
         the chain that the first takes.
@@ -446,7 +446,7 @@ class Problem:
         margins, term, total = np.full(min(labels.size, AT_A_TIME), margin), self.loss.read_term, 0.0
         for start in range(0, labels.size, AT_A_TIME):
             some = slice(start, start + AT_A_TIME)
-            total += sum_stretches(term, margins[: labels[some].size], labels[some], weights[some], np.empty(STRETCH))
+            total += sum_chunks(term, margins[: labels[some].size], labels[some], weights[some], np.empty(CHUNK))
         return total / labels.size
 
     def _make_source(self, X: Any, F: Any) -> Source | Stream:

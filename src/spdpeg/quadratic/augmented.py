@@ -85,23 +85,25 @@ def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray) -> Minim
     least = max(float(np.linalg.norm(K @ b)) / steepest, 1e-300)
     y = np.zeros(m)
     best = Minimum(x, K @ x, y, np.inf)
-    apart, steps = np.inf, 0
+    before, steps = np.inf, 0
     for _ in range(_ROUNDS):
         x, z, y, slope, more = _round(H, b, split, sigma, x, y)
         steps += more
         Kx = K @ x
         missed = float(np.linalg.norm(Kx - z)) / max(float(np.linalg.norm(z)), float(np.linalg.norm(Kx)), least)
-        pull = max(float(np.linalg.norm(b)), float(np.linalg.norm(H @ x)), float(np.linalg.norm(K.T @ y)), 1e-300)
-        now = Minimum(x, z, y, max(missed, slope / pull))
+        gradient_size = max(
+            float(np.linalg.norm(b)), float(np.linalg.norm(H @ x)), float(np.linalg.norm(K.T @ y)), 1e-300
+        )
+        now = Minimum(x, z, y, max(missed, slope / gradient_size))
         if now.accuracy < best.accuracy:
             best = now
         if best.accuracy <= _ACCURACY or not np.isfinite(now.accuracy) or steps >= _MOST_STEPS:
             break
-        if missed > _SLOWEST * apart:
+        if missed > _SLOWEST * before:
             if sigma >= _STIFFEST * first:
                 break
             sigma *= _STIFFER
-        apart = missed
+        before = missed
     return best
 
 

@@ -4,9 +4,9 @@ The model is 1/2 w^T H w - b^T w + sum_i g_i(K_i w - t_i) + sum_g c_g |K_g w - t
 K_i w - t_i = p_i - q_i with p, q >= 0; its multiplier y_i leaves u_i = up_i - y_i and v_i = down_i + y_i, and on the
 path p u = q v = mu. An infinite slope means that p (or q) and its slack do not exist; an equation has neither, and its
 zero in the diagonal below is replaced by a small number, which changes the steps but not where they end (proximal
-method of multipliers). A round corner adds bend_i y_i to p_i - q_i. A group is a second-order cone: (head, body) with
-body = K_g w - t_g, and (lead, -y_g) in the same cone. A norm has lead = c_g throughout, a ball has head = radius. Cones
-are scaled after Nesterov and Todd (SIAM J. Optimization 8, 1998); predictor and corrector after Mehrotra (SIAM J.
+method of multipliers). A rounded kink adds smoothing_i y_i to p_i - q_i. A group is a second-order cone: (head, body)
+with body = K_g w - t_g, and (lead, -y_g) in the same cone. A norm has lead = c_g throughout, a ball has head = radius.
+Cones are scaled after Nesterov and Todd (SIAM J. Optimization 8, 1998); predictor and corrector after Mehrotra (SIAM J.
 Optimization 2, 1992).
 
 Eliminating everything but w and y leaves
@@ -48,7 +48,7 @@ class Terms(NamedTuple):
     """0 for a ball."""
     radius: np.ndarray
     balls: np.ndarray
-    bend: np.ndarray
+    smoothing: np.ndarray
 
 
 class Point(NamedTuple):
@@ -73,7 +73,7 @@ class Work(NamedTuple):
     slope: np.ndarray
     """H w - b + K^T y."""
     missed: np.ndarray
-    """K w - t - (p - q) - bend y, or minus the body."""
+    """K w - t - (p - q) - smoothing y, or minus the body."""
     inverse: np.ndarray
     """1 / D of lines; 1 / eta^2 on the rows of groups."""
     bar: np.ndarray
@@ -166,13 +166,13 @@ def measure(terms: Terms, point: Point, work: Work) -> tuple[float, float]:
     for e in range(terms.up.size):
         p, q, u, v = point.p[e], point.q[e], point.u[e], point.v[e]
         above, below = terms.above[e], terms.below[e]
-        bend = terms.bend[e]
-        missed = work.image[e] - p + q - bend * point.y[e]
+        smoothing = terms.smoothing[e]
+        missed = work.image[e] - p + q - smoothing * point.y[e]
         work.missed[e] = missed
         gap += p * u + q * v
         price = max(max(terms.up[e], terms.down[e]), abs(point.y[e]))
-        cost += abs(missed) * (price if above * below > 0.0 or bend > 0.0 else max(price, 1.0))
-        work.inverse[e] = 1.0 / (p / u + q / v + bend) if above + below + bend > 0.0 else 1.0 / EQUATION
+        cost += abs(missed) * (price if above * below > 0.0 or smoothing > 0.0 else max(price, 1.0))
+        work.inverse[e] = 1.0 / (p / u + q / v + smoothing) if above + below + smoothing > 0.0 else 1.0 / EQUATION
     for g in range(terms.weight.size):
         gap += _scale_group(terms, point, work, g)
         missed = 0.0
@@ -225,9 +225,9 @@ def _scale_group(terms: Terms, point: Point, work: Work, g: int) -> float:
 def aim(terms: Terms, point: Point, work: Work, target: float, second: float) -> None:
     """The right-hand side `rest` for products of slacks that equal `target`, with second-order terms times `second`."""
     for e in range(terms.up.size):
-        bend = second * work.dy[e]
-        to_p = terms.above[e] * (target + work.dp[e] * bend)
-        to_q = terms.below[e] * (target - work.dq[e] * bend)
+        turn = second * work.dy[e]
+        to_p = terms.above[e] * (target + work.dp[e] * turn)
+        to_q = terms.below[e] * (target - work.dq[e] * turn)
         work.aim_p[e], work.aim_q[e] = to_p, to_q
         work.rest[e] = work.missed[e] - to_p / point.u[e] + point.p[e] + to_q / point.v[e] - point.q[e]
     for g in range(terms.weight.size):
@@ -339,10 +339,10 @@ def _cone_room(head: float, body: np.ndarray, dhead: float, dbody: np.ndarray, f
         cross += body[e] * dbody[e]
     size = np.sqrt(square)
     left = (head - size) * (head + size)
-    bend = dhead * dhead - moved
+    curvature = dhead * dhead - moved
     tilt = head * dhead - cross
-    inside = tilt * tilt - bend * left
-    if (bend < 0.0 or tilt < 0.0) and inside >= 0.0:
+    inside = tilt * tilt - curvature * left
+    if (curvature < 0.0 or tilt < 0.0) and inside >= 0.0:
         down = np.sqrt(inside) - tilt
         if down > 0.0:
             return left / down

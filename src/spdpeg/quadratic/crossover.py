@@ -106,7 +106,7 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
     slopes[:lines] = np.where(face.vanish[:lines], 0.0, np.where(image[:lines] > 0.0, form.up, -form.down))
     if not np.all(np.isfinite(slopes)):
         return None
-    pull = model.right() - form.adjoint(slopes)
+    linear = model.right() - form.adjoint(slopes)
     lengths = np.maximum(np.asarray(B.sum(axis=0)).ravel(), 1.0)
     v = (B.T @ (solution.w - face.base)) / lengths
     if k == 0:
@@ -121,9 +121,9 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
     forces = np.maximum(forces, _LITTLE * float(np.max(scale * forces, initial=0.0)) / scale)
     best, best_v, idle, terms = np.inf, None, 0, _terms(model, solution.w)
     for _ in range(_MOST_STEPS):
-        rows, sides, curvature, force = smooth.at(w)
+        rows, sides, curvature, gradient = smooth.at(w)
         y_smooth = smooth.multipliers
-        slope = B.T @ (pull - model.times(w) - force - form.K[face.rows].T @ multipliers)
+        slope = B.T @ (linear - model.times(w) - gradient - form.K[face.rows].T @ multipliers)
         missed = np.concatenate([form.offset[face.rows] - form.K[face.rows] @ w, sides])
         size = _relative(slope, forces)
         size += _relative(missed, np.concatenate([terms[face.rows], np.ones(sides.size)]))
@@ -236,12 +236,12 @@ class _Smooth:
         self.multipliers = group_norms(solution.y, form.starts)[self.groups[self.rims]]
 
     def at(self, w: np.ndarray) -> tuple[sp.csr_array, np.ndarray, sp.csr_array | None, np.ndarray]:
-        """Rows and sides of the equations, curvature of the pieces, and the force on w."""
+        """Rows and sides of the equations, curvature of the pieces, and the gradient on w."""
         form, B = self.form, self.B
-        force = np.zeros(w.size)
+        gradient = np.zeros(w.size)
         none = sp.csr_array((0, B.shape[1]))
         if not self.groups.size:
-            return none, np.zeros(0), None, force
+            return none, np.zeros(0), None, gradient
         self.weights[self.rims] = self.multipliers
         curvature = sp.csr_array((B.shape[1], B.shape[1]))
         rows, sides = [none], []
@@ -251,14 +251,14 @@ class _Smooth:
             z = K @ w - form.offset[own]
             size = float(np.linalg.norm(z)) or 1e-300
             unit, weight = z / size, self.weights[place]
-            force += weight * (K.T @ unit)
+            gradient += weight * (K.T @ unit)
             KB = sp.csr_array(K @ B)
             along = sp.csr_array((unit @ KB)[None])
             curvature = curvature + weight / size * (KB.T @ KB - along.T @ along)
             if np.isinf(form.weight[g]):
                 rows.append(along)
                 sides.append(form.radius[g] - size)
-        return sp.csr_array(sp.vstack(rows)), np.array(sides), sp.csr_array(curvature), force
+        return sp.csr_array(sp.vstack(rows)), np.array(sides), sp.csr_array(curvature), gradient
 
 
 def _holds(model: Model, solution: ModelSolution, vanish: np.ndarray, w: np.ndarray) -> bool:

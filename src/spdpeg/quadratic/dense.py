@@ -1,7 +1,7 @@
 """Interior points for a dense H: the whole run is one compiled loop, as models of 20 variables take microseconds.
 
 A step factors H + K^T D^-1 K by Cholesky. Rows of K with few entries are scattered into the matrix, full rows (data
-matrices of losses with corners) are multiplied by BLAS.
+matrices of non-smooth losses) are multiplied by BLAS.
 """
 
 from typing import NamedTuple
@@ -43,8 +43,8 @@ from .stopping import (
     MOST_STEPS,
     NEAR,
     NEAR_RISES,
+    POLISHING,
     PROGRESS,
-    SETTLING,
     SHORT,
     SMALL,
     TIGHTER,
@@ -257,18 +257,18 @@ def _run(
     for e in range(terms.up.size):
         pairs += terms.above[e] + terms.below[e]
     least, least_size, rises, damping, steps = np.inf, 0.0, 0, 0.0, 0
-    here, settling, level = point, 0, np.inf
+    here, polishing, steepness = point, 0, np.inf
     refine = terms.weight.size > 0  # the scaling of cones is hard on a factorisation
-    for _ in range(MOST_STEPS + SETTLING + 2):
+    for _ in range(MOST_STEPS + POLISHING + 2):
         steep, size = _residuals(H, b, terms, here, work)
         gap, cost = measure(terms, here, work)
         # Where H is singular a correction of the slope may go far and spoil the rest.
-        if settling > 1 and not (steep < level and gap + cost <= max(2.0 * least, accuracy * least_size)):
+        if polishing > 1 and not (steep < steepness and gap + cost <= max(2.0 * least, accuracy * least_size)):
             _nudge(terms, here, work, -1.0)
             break
-        if settling > 0:
-            level = steep
-            if settling > SETTLING:
+        if polishing > 0:
+            steepness = steep
+            if polishing > POLISHING:
                 break
         else:
             short, size = gap + cost + steep, max(size, FLOOR)
@@ -281,20 +281,20 @@ def _run(
             patience = CLOSE_RISES if least <= CLOSE * least_size else patience
             if ended or short <= accuracy * size or rises >= patience:
                 # Now only the slope is taken down to rounding, at the best point.
-                here, settling = best, 1
+                here, polishing = best, 1
                 continue
-        if settling <= 1:
+        if polishing <= 1:
             damping = _factor(H, terms, work, system, damping)
         if damping == np.inf:
             break
         target = second = step = 0.0
         for stage in range(3):
             aim(terms, here, work, target, second)
-            if settling > 0:
+            if polishing > 0:
                 for e in range(work.rest.size):
                     work.rest[e] = 0.0
-            _direction(H, terms, work, system, refine or damping > 0.0 or settling > 0)
-            if settling > 0:
+            _direction(H, terms, work, system, refine or damping > 0.0 or polishing > 0)
+            if polishing > 0:
                 break
             step = complete(terms, here, work)
             if pairs == 0.0 or (stage == 1 and step > SHORT) or stage == 2:
@@ -307,9 +307,9 @@ def _run(
                 target, second = CENTRAL * gap / pairs, 0.0
         if not length(work) < HUGE:
             break
-        if settling > 0:
+        if polishing > 0:
             _nudge(terms, here, work, 1.0)
-            settling += 1
+            polishing += 1
         else:
             move(terms, here, work, min(1.0, ALMOST * step))
             steps += 1

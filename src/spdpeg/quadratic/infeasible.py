@@ -58,7 +58,7 @@ def _infeasible(model: Model, y: np.ndarray) -> np.ndarray | None:
     if not 0.0 < size < np.inf:
         return None
     z /= size
-    # What the rest of the model pulls at the iterates is still in K^T z; take it out by the smallest change.
+    # What the rest of the model adds to the gradient is still in K^T z; take it out by the smallest change.
     used = np.flatnonzero(np.abs(z) > _FAINT)
     own_rows = form.K[used]
     changed = np.zeros(z.size)
@@ -92,6 +92,6 @@ def _unbounded(model: Model, w: np.ndarray) -> np.ndarray | None:
     right = model.right()
     rises = float(slopes @ np.abs(lines)) + float(form.weight[~balls] @ lengths[~balls])
     falls = float(right @ d) - rises
-    bend = float(d @ model.times(d))
+    curvature = float(d @ model.times(d))
     scale = float(np.abs(right) @ np.abs(d)) + rises
-    return d if falls > _SHARP * scale and bend <= _SHARP * falls else None
+    return d if falls > _SHARP * scale and curvature <= _SHARP * falls else None

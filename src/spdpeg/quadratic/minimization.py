@@ -126,7 +126,7 @@ def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution |
     form = kept.form
     diagonal = model.diagonal()
     if isinstance(model.H, np.ndarray) and not model.H.any():
-        diagonal = diagonal + scaling.stiffness(form)
+        diagonal = diagonal + scaling.equivalent_curvature(form)
     guess = None
     if way.guess and before is not None:
         guess = scaling.Guess(before.w, max(_size(model, before), before.gap))
@@ -183,7 +183,7 @@ def _with_rows(form: ConicForm, K: sp.csr_array, used: np.ndarray) -> ConicForm:
     lines = used[: form.n_lines]
     return ConicForm(
         form.size, form.quadratic, form.linear, K, form.offset[used], form.up[lines], form.down[lines],
-        form.starts - np.count_nonzero(~lines), form.weight, form.radius, form.bend[lines],
+        form.starts - np.count_nonzero(~lines), form.weight, form.radius, form.smoothing[lines],
     )  # fmt: skip
 
 
@@ -269,17 +269,17 @@ def _vanishing(terms: Terms, point: Point) -> tuple[np.ndarray, np.ndarray]:
     """Which lines and groups vanish: their primal part is smaller, in its units, than the room of their multiplier."""
     size = max(float(np.max(np.abs(point.w), initial=0.0)), _LEAST_W)
     both = terms.above * terms.below > 0.0
-    sharp = terms.bend == 0.0
+    sharp = terms.smoothing == 0.0
     width = np.where(both, terms.up + terms.down, 1.0) * 0.5
     room = np.minimum(np.where(terms.above > 0.0, point.u, np.inf), np.where(terms.below > 0.0, point.v, np.inf))
-    pull = max(float(np.max(np.abs(point.y), initial=0.0)), _LEAST_Y)
-    lines = sharp & ((point.p + point.q) / size < room / np.where(both, np.maximum(width, 1e-300), pull))
+    largest = max(float(np.max(np.abs(point.y), initial=0.0)), _LEAST_Y)
+    lines = sharp & ((point.p + point.q) / size < room / np.where(both, np.maximum(width, 1e-300), largest))
     if not terms.weight.size:
         return lines, np.zeros(0, dtype=bool)
     balls = terms.balls > 0
     lengths, multipliers = group_norms(point.body, terms.starts), group_norms(point.y, terms.starts)
     norms = point.head / size < (terms.weight - multipliers) / np.where(balls, 1.0, terms.weight)
-    border = (point.head - lengths) / np.maximum(terms.radius, 1e-300) < point.lead / pull
+    border = (point.head - lengths) / np.maximum(terms.radius, 1e-300) < point.lead / largest
     return lines, np.where(balls, border, norms)
 
 
@@ -289,8 +289,8 @@ def _complementarity(form: ConicForm, image: np.ndarray, y: np.ndarray) -> float
     ends = form.slopes(image[:lines])
     finite = np.isfinite(ends)
     ends = np.where(finite, ends, 0.0)
-    # s a - bend s^2 / 2 at the slope s of the line, minus the same at y.
-    own = (ends - y[:lines]) * (image[:lines] - 0.5 * form.bend * (ends + y[:lines]))
+    # s a - smoothing s^2 / 2 at the slope s of the line, minus the same at y.
+    own = (ends - y[:lines]) * (image[:lines] - 0.5 * form.smoothing * (ends + y[:lines]))
     own = np.where(finite, own, np.abs(y[:lines] * image[:lines]))
     total = float(np.maximum(own, 0.0).sum())
     if not form.weight.size:

@@ -131,7 +131,7 @@ def _penalty(form: ConicForm, image: np.ndarray) -> float:
     lines = image[: form.n_lines]
     slopes = form.slopes(lines)
     slopes = np.where(np.isinf(slopes), 0.0, slopes)
-    total = float(slopes @ (lines - 0.5 * form.bend * slopes))
+    total = float(slopes @ (lines - 0.5 * form.smoothing * slopes))
     if form.weight.size:
         total += float(np.where(np.isinf(form.weight), 0.0, form.weight) @ group_norms(image, form.starts))
     return total

@@ -22,7 +22,7 @@ _BALANCING = 4
 _REFINEMENTS = 3
 SHIFTS = (LEAST, 1e-25)
 """Added to the unit diagonal of H: for directions in which nothing bends, or only for variables without any entries.
-With the first, a step along a direction in which next to nothing bends is too short for ever."""
+With the first, a step along a direction in which there is next to no curvature is too short for ever."""
 
 _Long = np.longdouble
 

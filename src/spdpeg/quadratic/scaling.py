@@ -32,19 +32,19 @@ class Scaling(NamedTuple):
         return self.rows * self.price * y
 
 
-def stiffness(form: ConicForm) -> np.ndarray:
+def equivalent_curvature(form: ConicForm) -> np.ndarray:
     """What stands for the diagonal of H where broken lines do the work of a loss, for each variable.
 
-    A corner at distance t from 0 with slopes of size s bends, over that distance, like a parabola of curvature s / t.
+    Over the distance t from 0 to a kink with slopes of size s, the line is as curved as a parabola of curvature s / t.
     """
     lines = form.n_lines
     slopes, offset = form.up + form.down, np.abs(form.offset[:lines])
     known = (offset > 0.0) & np.isfinite(slopes)
-    bends = np.divide(slopes, offset, out=np.zeros(lines), where=known)
-    own = np.flatnonzero(form.bend)
-    bends[own] = np.minimum(1.0 / form.bend[own], np.where(known, bends, np.inf)[own])
-    own = np.flatnonzero(bends)
-    return np.asarray((form.K[own].power(2)).T @ bends[own])
+    curvatures = np.divide(slopes, offset, out=np.zeros(lines), where=known)
+    own = np.flatnonzero(form.smoothing)
+    curvatures[own] = np.minimum(1.0 / form.smoothing[own], np.where(known, curvatures, np.inf)[own])
+    own = np.flatnonzero(curvatures)
+    return np.asarray((form.K[own].power(2)).T @ curvatures[own])
 
 
 class Guess(NamedTuple):
@@ -71,9 +71,9 @@ def find(
         unit = _power_of(float(np.sqrt(guess.size)))
         told = ~known & (guess.w != 0.0)
         columns[told] = np.minimum(columns[told], np.abs(guess.w[told]) / unit)
-    pull = float(np.max(np.abs(columns * b), initial=0.0))
+    gradient_size = float(np.max(np.abs(columns * b), initial=0.0))
     if tight:
-        columns = np.minimum(columns, _reaches(form) / (pull or 1.0))
+        columns = np.minimum(columns, _reaches(form) / (gradient_size or 1.0))
     columns = _power(columns)
     rows = _largest_in_rows(K, size * columns[K.indices])
     if form.weight.size:  # one factor for each group
@@ -82,18 +82,18 @@ def find(
         np.maximum.at(largest, labels, rows[lines:])
         rows[lines:] = largest[labels]
     rows = _power(1.0 / np.where(rows > 0.0, rows, 1.0))
-    pull = float(np.max(np.abs(columns * b), initial=0.0))
+    gradient_size = float(np.max(np.abs(columns * b), initial=0.0))
     reach = _reach(form, rows)
     if top > 0.0:
-        width = _power_of(max(pull, reach)) if guess is None else unit
+        width = _power_of(max(gradient_size, reach)) if guess is None else unit
         return Scaling(columns, rows, width, width)
-    # A round corner does not reach the ends of its slopes where they are farther than its offset takes it.
-    most = np.abs(form.offset[:lines]) / np.where(form.bend > 0.0, form.bend, 1.0)
-    most = np.where(form.bend > 0.0, most, np.inf)
+    # A rounded kink does not reach the ends of its slopes where they are farther than its offset takes it.
+    most = np.abs(form.offset[:lines]) / np.where(form.smoothing > 0.0, form.smoothing, 1.0)
+    most = np.where(form.smoothing > 0.0, most, np.inf)
     ends = [np.minimum(end, most) / rows[:lines] for end in (form.up, form.down)]
     slopes = np.concatenate([*ends, form.weight])
     slopes = slopes[np.isfinite(slopes)]
-    return Scaling(columns, rows, _power_of(reach), _power_of(max(pull, float(np.max(slopes, initial=0.0)))))
+    return Scaling(columns, rows, _power_of(reach), _power_of(max(gradient_size, float(np.max(slopes, initial=0.0)))))
 
 
 def apply(form: ConicForm, scaling: Scaling) -> Terms:
@@ -116,7 +116,7 @@ def apply(form: ConicForm, scaling: Scaling) -> Terms:
         weight=np.where(balls, 0.0, form.weight) / (scaling.rows[first] * scaling.price),
         radius=form.radius * scaling.rows[first] / scaling.width,
         balls=balls.astype(np.int64),
-        bend=form.bend * scaling.rows[:lines] ** 2 * (scaling.price / scaling.width),
+        smoothing=form.smoothing * scaling.rows[:lines] ** 2 * (scaling.price / scaling.width),
     )
 
 

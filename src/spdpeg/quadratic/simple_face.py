@@ -27,11 +27,11 @@ def solve(model: Model, solution: ModelSolution) -> np.ndarray | None:
         return base if count == 0 else None
     image = form.image(solution.w)
     slopes = np.where(solution.active, 0.0, np.where(image > 0.0, form.up, -form.down))
-    pull = model.right() - form.adjoint(slopes)
+    linear = model.right() - form.adjoint(slopes)
     if base.any():
-        pull -= model.H @ base
+        linear -= model.H @ base
     matrix, right = np.zeros((count, count)), np.zeros(count)
-    _collapse(model.H, pull, label, matrix, right)
+    _collapse(model.H, linear, label, matrix, right)
     diagonal = matrix.diagonal()
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     scaled = matrix * scale[:, None] * scale
@@ -96,13 +96,13 @@ def _pieces(
 
 
 @kernel
-def _collapse(H: np.ndarray, pull: np.ndarray, label: np.ndarray, matrix: np.ndarray, right: np.ndarray) -> None:
-    """Sums of H and of the pull over pieces."""
+def _collapse(H: np.ndarray, linear: np.ndarray, label: np.ndarray, matrix: np.ndarray, right: np.ndarray) -> None:
+    """Sums of H and of the linear term over pieces."""
     for i in range(label.size):
         row = label[i]
         if row < 0:
             continue
-        right[row] += pull[i]
+        right[row] += linear[i]
         for j in range(label.size):
             if label[j] >= 0:
                 matrix[row, label[j]] += H[i, j]

@@ -29,8 +29,8 @@ from .stopping import (
     MOST_STEPS,
     NEAR,
     NEAR_RISES,
+    POLISHING,
     PROGRESS,
-    SETTLING,
     SHORT,
     SMALL,
     TIGHTER,
@@ -239,7 +239,7 @@ def follow(system: Solvable, b: np.ndarray, accuracy: float) -> Outcome:
             break
         _move(terms, point, work, min(1.0, ALMOST * step))
         steps += 1
-    _settle(system, b, best, work, damping, max(2.0 * least, accuracy * least_size))
+    _polish(system, b, best, work, damping, max(2.0 * least, accuracy * least_size))
     return Outcome(best, least, least_size, steps, point)
 
 
@@ -269,7 +269,7 @@ def _factored(system: Solvable, work: Work, damping: float) -> float:
     return damping
 
 
-def _settle(system: Solvable, b: np.ndarray, point: Point, work: Work, damping: float, limit: float) -> None:
+def _polish(system: Solvable, b: np.ndarray, point: Point, work: Work, damping: float, limit: float) -> None:
     """Take the slope down to rounding: Newton steps that keep the slacks."""
     terms = system.terms
     lines = terms.up.size
@@ -277,7 +277,7 @@ def _settle(system: Solvable, b: np.ndarray, point: Point, work: Work, damping: 
     _observe(terms, point, work)
     if _factored(system, work, damping if damping <= MOST_DAMPING else 0.0) > MOST_DAMPING:
         return
-    for _ in range(SETTLING):
+    for _ in range(POLISHING):
         work.rest[:] = 0.0
         system.direction(work, 1)
         own = work.dy[:lines]

@@ -36,11 +36,11 @@ def corrected(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, n
     H[: model.b.size, : model.b.size] += model.H
     room = _room(form, y)
     K = form.K.toarray()
-    bend = K.T @ (room[:, None] ** 2 * K)
-    stiff, loose = float(np.trace(H)), float(np.trace(bend))
+    roundness = K.T @ (room[:, None] ** 2 * K)
+    stiff, loose = float(np.trace(H)), float(np.trace(roundness))
     balance = stiff / loose if stiff > 0.0 and loose > _LEAST * stiff else 1.0
     freedom = balance * room**2
-    G = H + balance * bend
+    G = H + balance * roundness
     scale = np.sqrt(np.diagonal(G))
     scale = np.where(scale > 0.0, scale, 1.0)
     try:

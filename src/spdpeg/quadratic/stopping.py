@@ -15,7 +15,7 @@ LEAST = 1e-14
 """Added to the unit diagonal of H: enough for a singular matrix, too little to slow the steps down."""
 TIGHTER, LEAST_DAMPING, MOST_DAMPING = 100.0, 1e-15, 1e-3
 """Where a factorisation fails, this part of the diagonal is added, and the solutions are improved iteratively."""
-SETTLING = 3
+POLISHING = 3
 """Steps at the end that bring the slope down to rounding."""
 SHORT, CENTRAL = 0.1, 0.3
 """A step shorter than SHORT is replaced by one to CENTRAL times the gap, without second-order terms."""

@@ -35,7 +35,7 @@ _MISSES = 5
 """Steps that did not end a run, after which the curvature is computed anew."""
 
 
-class Place(NamedTuple):
+class Neighbour(NamedTuple):
     """A solution: x, its margins, and the multipliers of F x in the sign of results."""
 
     x: np.ndarray
@@ -43,7 +43,7 @@ class Place(NamedTuple):
     dual: np.ndarray
 
 
-def plane(ends: Sequence[Any]) -> Any:
+def extrapolate(ends: Sequence[Any]) -> Any:
     """beside + above - corner, of the ends of three neighbours; the end of the first if there are fewer."""
     return ends[0] + ends[1] - ends[2] if len(ends) == 3 else ends[0]
 
@@ -59,9 +59,11 @@ class Continuation:
         self._stride = max(1, min(cheap, n // (_ROWS_PER_FEATURE * problem.n_coordinates)))
         self._misses = _MISSES
 
-    def solve(self, problem: Problem, near: list[Place], tol: float, max_passes: float) -> tuple[Run, Place] | None:
+    def solve(
+        self, problem: Problem, near: list[Neighbour], tol: float, max_passes: float
+    ) -> tuple[Run, Neighbour] | None:
         """The solution, from those of neighbours; None if that takes more than some steps, or all passes."""
-        start = Place(*map(plane, zip(*near, strict=True)))
+        start = Neighbour(*map(extrapolate, zip(*near, strict=True)))
         n, begun = problem.block.labels.size, time.perf_counter()
         form = splitting(problem)
         self._model.penalise(problem, form)
@@ -91,7 +93,7 @@ class Continuation:
                 certificate = self._certify(problem, form, x, split, evaluation, tol)
                 if certificate.met is not None:
                     dual = -form.multiplier(problem, split)
-                    return _account(x, dual, certificate, records), Place(x, evaluation.margins, dual)
+                    return _account(x, dual, certificate, records), Neighbour(x, evaluation.margins, dual)
                 gap = certificate.gap if math.isfinite(certificate.gap) else certificate.residual
             self._misses += _MISSES if gap > _POOR * before else 1
             accuracy = max(_LAST_ACCURACY, 0.1 * accuracy)
@@ -101,12 +103,12 @@ class Continuation:
         self, problem: Problem, form: Form, x: np.ndarray, split: Split, evaluation: Evaluation, tol: float
     ) -> Certificate:
         """Where one norm holds all penalties the bound does not ask for the multipliers, which take time to find."""
-        if problem.merged is not None:
-            quick = certify(problem, x, np.zeros(problem.F.n_outputs), seen=evaluation, tol=tol)
+        if problem.joint_penalty is not None:
+            quick = certify(problem, x, np.zeros(problem.F.n_outputs), evaluation=evaluation, tol=tol)
             if math.isfinite(quick.rel_gap):
                 return quick.judged(tol, self._loss_size)
         dual = -form.multiplier(problem, split)
-        return certify(problem, x, dual, seen=evaluation, tol=tol).judged(tol, self._loss_size)
+        return certify(problem, x, dual, evaluation=evaluation, tol=tol).judged(tol, self._loss_size)
 
     def _refresh(self, evaluation: Evaluation) -> int:
         """Take the curvature anew if it is time; the number of rows read."""

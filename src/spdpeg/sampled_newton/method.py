@@ -49,7 +49,7 @@ _LARGE_DROP = 1e-3
 """A step that lowers the objective by more than this part of it is hardly the last one."""
 
 
-_EVALUATED = ("margins", "gradient", "rising")
+_EVALUATED = ("margins", "gradient", "positive_part")
 """Vectors of the state that hold what was read at x."""
 
 Model = TallModel | WideModel | SparseModel
@@ -131,7 +131,7 @@ class SampledNewton(Periodic, Watcher):
         n, d = problem.block.labels.size, x0.size
         z = self._form(problem).K.forward(x0)
         vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n)}
-        vectors |= {"gradient": np.zeros(d), "rising": np.zeros(d)}
+        vectors |= {"gradient": np.zeros(d), "positive_part": np.zeros(d)}
         stride = max(1, n // int(self.rows or ROWS_PER_FEATURE * d))
         numbers = {"stride": stride, "accuracy": _FIRST_ACCURACY, "floor": 0.0}
         numbers |= {"relative_rho": math.nan, "loss": math.nan, "value": math.nan, "drop": 0.0}
@@ -153,7 +153,7 @@ class SampledNewton(Periodic, Watcher):
         """With the loss as evaluated at the start."""
         v = state.vectors
         _take(state, evaluation, evaluation.loss + problem.penalty_value(v["x"]))
-        if problem.merged is not None:
+        if problem.joint_penalty is not None:
             v["y"][:] = -v["gradient"]  # what it is at the solution
         some = slice(None, None, max(1, v["margins"].size // _SAMPLE))
         labels, margins = as_reals(problem.block.labels[some]), v["margins"][some].copy()
@@ -184,7 +184,7 @@ class SampledNewton(Periodic, Watcher):
             step *= 0.5
             evaluation, value = _read(problem, v["x"] + step * (x_new - v["x"]))
             reads += n
-        # A loss with flat stretches may have no curvature where x is; the model then needs some of its own.
+        # A loss with flat parts may have no curvature where x is; the model then needs some of its own.
         raised = min(max(10.0 * numbers["floor"], _FIRST_FLOOR), 1.0)
         numbers["floor"] = raised if step < 0.5 or not value <= ceiling else 0.1 * numbers["floor"]
         if step < 1.0:
@@ -195,7 +195,7 @@ class SampledNewton(Periodic, Watcher):
             _take(state, evaluation, value)
         else:
             v["y"][:], v["z"][:] = before  # a model without a minimiser has carried them far away
-        if isinstance(model, WideModel) and problem.merged is not None and problem.F.n_outputs > 0:
+        if isinstance(model, WideModel) and problem.joint_penalty is not None and problem.F.n_outputs > 0:
             reads += n * self._face_steps(problem, state)
         drop = before_step - numbers["value"]
         numbers["drop"] = drop / abs(numbers["value"]) if 0.0 < drop < math.inf and numbers["value"] else 0.0
@@ -249,7 +249,7 @@ class SampledNewton(Periodic, Watcher):
     def solution(self, problem: Problem, state: State) -> Solution:
         v, form = state.vectors, self._form(problem)
         m = form.lengths.size
-        z = v["z"][:m] * form.lengths if problem.merged is None else problem.F.forward(v["z"])
+        z = v["z"][:m] * form.lengths if problem.joint_penalty is None else problem.F.forward(v["z"])
         return Solution(v["x"].copy(), v["x"].copy(), z, -form.multiplier(problem, Split(v["y"], v["z"])))
 
     def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:

@@ -63,7 +63,7 @@ class Form(NamedTuple):
 
     def split(self, problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> Split:
         """What ADMM would end with if x were the solution, y the multiplier of F x, and this the loss's gradient."""
-        if problem.merged is not None:
+        if problem.joint_penalty is not None:
             return Split(-gradient, x.copy())
         multipliers = y * self.lengths
         if self.holds_x:
@@ -77,12 +77,12 @@ class Form(NamedTuple):
         """
         if not self.holds_x:
             return point
-        penalty = problem.regularizer if problem.merged is None else problem.merged
+        penalty = problem.regularizer if problem.joint_penalty is None else problem.joint_penalty
         return penalty.prox(split.z[-point.size :] + split.y[-point.size :])
 
     def multiplier(self, problem: Problem, split: Split) -> np.ndarray:
         """The multiplier of F x."""
-        if problem.merged is not None:
+        if problem.joint_penalty is not None:
             return problem.chain_dual(split.z, split.y)
         return split.y[: self.lengths.size] / self.lengths
 
@@ -90,8 +90,8 @@ class Form(NamedTuple):
 def splitting(problem: Problem) -> Form:
     """One prox for all penalties if there is one; otherwise F x, and x where r1 asks for it."""
     d, m = problem.n_coordinates, problem.F.n_outputs
-    if problem.merged is not None:
-        return Form(Identity().bind(d), problem.merged, True, np.ones(m))
+    if problem.joint_penalty is not None:
+        return Form(Identity().bind(d), problem.joint_penalty, True, np.ones(m))
     F, r2, lengths = _even_rows(problem)
     if problem.regularizer.vanishes:
         return Form(F, r2, False, lengths)
@@ -334,7 +334,7 @@ def is_sparse(problem: Problem) -> bool:
     """Whether curvature and penalties make a sparse model that interior points can take."""
     n, d, m = problem.block.labels.size, problem.n_coordinates, problem.F.n_outputs
     return (
-        problem.merged is None
+        problem.joint_penalty is None
         and problem.block.rows.indptr.size > 0
         and problem.bias == 0.0
         and problem.block.rows.values.size <= _FEW_ENTRIES * n

@@ -122,8 +122,8 @@ def _folds(signal: Signal, folds: int) -> np.ndarray:
     """Neighbours are in different folds: places count along a line, and askew on a grid."""
     if len(signal.shape) == 1:
         fold = np.zeros(signal.y.size, dtype=np.int64)
-        seen = np.flatnonzero(signal.observed)
-        fold[seen] = np.arange(seen.size) % folds
+        observed = np.flatnonzero(signal.observed)
+        fold[observed] = np.arange(observed.size) % folds
         return fold
     places = np.indices(signal.shape).reshape(len(signal.shape), -1)
     return np.asarray(np.arange(1, len(signal.shape) + 1) @ places % folds)
@@ -133,9 +133,9 @@ def _predicted(signal: Signal, x: np.ndarray) -> np.ndarray:
     """x; along a line of order 1 any value between its neighbours is as good, and the middle is taken."""
     if not signal.F.chain:
         return x
-    seen = np.flatnonzero(signal.observed)
-    after = np.searchsorted(seen, np.arange(x.size))
-    left, right = seen[np.maximum(after - 1, 0)], seen[np.minimum(after, seen.size - 1)]
+    observed = np.flatnonzero(signal.observed)
+    after = np.searchsorted(observed, np.arange(x.size))
+    left, right = observed[np.maximum(after - 1, 0)], observed[np.minimum(after, observed.size - 1)]
     return np.asarray(0.5 * (x[left] + x[right]))
 
 

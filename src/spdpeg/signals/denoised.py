@@ -59,7 +59,7 @@ class Denoised:
 
     @cached_property
     def n_pieces(self) -> int:
-        """Number of pieces: stretches of a signal, connected regions of equal values of an image or a graph."""
+        """Number of pieces: segments of a signal, connected regions of equal values of an image or a graph."""
         return int(self.labels.max()) + 1
 
     @cached_property

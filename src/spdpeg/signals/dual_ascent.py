@@ -68,13 +68,13 @@ def dual_ascent(
     while True:
         ascend(maps, y - level, w, l1, step, u, ahead, scratch, state)
         taken += _STEPS
-        pull = F.adjoint(u)
-        x = y - level - pull / w
+        adjoint = F.adjoint(u)
+        x = y - level - adjoint / w
         if l1 > 0.0:
             x -= np.clip(x, -l1 / w, l1 / w)
         residual = x - (y - level)
         rest = 0.5 * float(w @ (residual * residual)) + l1 * float(np.sum(np.abs(x)))
-        best = max(best, rest + float(pull @ x))
+        best = max(best, rest + float(adjoint @ x))
         primal = rest + signal.penalty(F.forward(x), lam2)
         found = Certificate(primal, best, math.nan).judged(tol, signal.size)
         if found.met is not None or taken >= most_steps:
@@ -145,5 +145,5 @@ def _levels(signal: Signal, lam2: Any, x: np.ndarray, labels: np.ndarray) -> np.
         return np.asarray(np.bincount(labels, signal.weights * x) / mass)
     means = np.bincount(labels, signal.weights * x) / mass
     image = signal.F.forward(means[labels])
-    pull = signal.F.adjoint(np.sign(image) * lam2) + signal.l1 * np.sign(means)[labels]
-    return np.asarray(np.bincount(labels, signal.weights * signal.y - pull) / mass)
+    signs = signal.F.adjoint(np.sign(image) * lam2) + signal.l1 * np.sign(means)[labels]
+    return np.asarray(np.bincount(labels, signal.weights * signal.y - signs) / mass)

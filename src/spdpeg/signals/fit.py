@@ -88,10 +88,10 @@ def balance(signal: Signal) -> tuple[np.ndarray, np.ndarray]:
 
 def _one_curve(signal: Signal, level: np.ndarray, u: np.ndarray, tol: float) -> Fit:
     """Where lam2 is so large that F x = 0."""
-    residual, pull = level - signal.y, signal.F.adjoint(u)
-    best = signal.y - pull / signal.weights
+    residual, adjoint = level - signal.y, signal.F.adjoint(u)
+    best = signal.y - adjoint / signal.weights
     value = 0.5 * float(signal.weights @ (residual * residual))
-    bound = 0.5 * float(signal.weights @ np.square(best - signal.y)) + float(pull @ (best - level))
+    bound = 0.5 * float(signal.weights @ np.square(best - signal.y)) + float(adjoint @ (best - level))
     return Fit(level, u, Certificate(value, bound, np.nan).judged(tol, signal.size))
 
 
@@ -117,22 +117,22 @@ def _along_a_line(signal: Signal, l2: np.ndarray, tol: float) -> Fit:
         scale = 1.0
         weighted_chain_signal(y, w, l1, l2, memory, x)
         if l1 == 0.0:
-            _settle(x, w, l2)
+            _bridge(x, w, l2)
     chain_flows(y, w, l1, l2, x, memory, flows)
     level = float(x[n // 2]) if l1 == 0.0 else 0.0
-    primal, dual, pull = chain_bounds(y, w, l1, l2, x, flows, level)
-    if pull > l1:  # rounding at missing values: weaker flows are in order
-        dual = -np.inf if l1 == 0.0 else chain_bounds(y, w, l1, l2, x, flows * (_INSIDE * l1 / pull), level)[1]
+    primal, dual, divergence = chain_bounds(y, w, l1, l2, x, flows, level)
+    if divergence > l1:  # rounding at missing values: weaker flows are in order
+        dual = -np.inf if l1 == 0.0 else chain_bounds(y, w, l1, l2, x, flows * (_INSIDE * l1 / divergence), level)[1]
     if scale != 1.0:
         flows *= scale
     return Fit(x, flows, Certificate(scale * primal, scale * dual, np.nan).judged(tol, signal.size))
 
 
-def _settle(x: np.ndarray, w: np.ndarray, l2: np.ndarray) -> None:
+def _bridge(x: np.ndarray, w: np.ndarray, l2: np.ndarray) -> None:
     """Let a jump across missing values happen at the cheapest edge between their neighbours, in the middle of these."""
-    seen = np.flatnonzero(w > 0.0)
-    crossed = (np.diff(seen) > 1) & (np.diff(x[seen]) != 0.0)
-    for left, right in zip(seen[:-1][crossed], seen[1:][crossed], strict=True):
+    observed = np.flatnonzero(w > 0.0)
+    crossed = (np.diff(observed) > 1) & (np.diff(x[observed]) != 0.0)
+    for left, right in zip(observed[:-1][crossed], observed[1:][crossed], strict=True):
         cheapest = np.flatnonzero(l2[left:right] == l2[left:right].min())
         cut = left + 1 + cheapest[cheapest.size // 2]
         x[left + 1 : cut], x[cut:right] = x[left], x[right]
@@ -140,18 +140,20 @@ def _settle(x: np.ndarray, w: np.ndarray, l2: np.ndarray) -> None:
 
 def _solved(signal: Signal, lam2: Any, tol: float) -> Fit:
     """By the exact solver, whose objective is a mean: everything is divided by the sum of the weights."""
-    seen = np.flatnonzero(signal.observed)
+    observed = np.flatnonzero(signal.observed)
     total = float(signal.weights.sum())
-    rows = sp.csr_array((np.ones(seen.size), (np.arange(seen.size), seen)), shape=(seen.size, signal.y.size))
-    even = np.ptp(signal.weights[seen]) == 0.0
+    rows = sp.csr_array(
+        (np.ones(observed.size), (np.arange(observed.size), observed)), shape=(observed.size, signal.y.size)
+    )
+    even = np.ptp(signal.weights[observed]) == 0.0
     problem = Problem(
         rows,
-        signal.y[seen],
+        signal.y[observed],
         loss=Squared(),
         r1=L1(signal.l1 / total) if signal.l1 > 0.0 else None,
         r2=signal.norm(np.asarray(lam2, dtype=float) / total),
         F=signal.F,
-        sample_weight=None if even else signal.weights[seen],
+        sample_weight=None if even else signal.weights[observed],
     )
     result = uninterrupted(solve(problem, tol=tol))
     found = result.certificate

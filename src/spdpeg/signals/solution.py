@@ -24,8 +24,8 @@ def support(signal: Signal, found: Fit) -> np.ndarray:
         return np.ones(found.x.size, dtype=bool)
     if signal.F.chain:
         return np.asarray(found.x != 0.0)
-    pull = signal.weights * (signal.y - found.x) - signal.F.adjoint(found.dual)
-    return ~vanishing(found.x, pull, np.full(found.x.size, signal.l1))
+    multiplier = signal.weights * (signal.y - found.x) - signal.F.adjoint(found.dual)
+    return ~vanishing(found.x, multiplier, np.full(found.x.size, signal.l1))
 
 
 def labels(signal: Signal, found: Fit, lam2: Any) -> np.ndarray | None:

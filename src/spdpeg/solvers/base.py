@@ -213,7 +213,7 @@ def require_given(**values: float) -> None:
 
 def require_smooth(solver: Solver, problem: Problem) -> None:
     """Refuse a loss without a Lipschitz gradient."""
-    require_no_corners(solver, problem)
+    require_differentiable(solver, problem)
     if not math.isfinite(problem.loss.curvature):
         raise UnsupportedError(
             f"{solver.about.name} takes steps from a bound on phi'', and that of {problem.loss!r} has none. "
@@ -221,7 +221,7 @@ def require_smooth(solver: Solver, problem: Problem) -> None:
         )
 
 
-def require_no_corners(solver: Solver, problem: Problem) -> None:
+def require_differentiable(solver: Solver, problem: Problem) -> None:
     """Refuse a loss that is not differentiable."""
     if not problem.loss.smooth:
         raise UnsupportedError(

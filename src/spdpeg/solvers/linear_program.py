@@ -1,4 +1,4 @@
-"""The problem as a linear program, solved by HiGHS: for losses with corners beside l1 norms.
+"""The problem as a linear program, solved by HiGHS: for non-smooth losses beside l1 norms.
 
 A loss of two straight lines, an l1 norm and an l1 norm of F x are sums of parts of variables. HiGHS (Huangfu, Hall,
 Mathematical Programming Computation 10, 2018) solves such programs exactly where first-order methods crawl.
@@ -71,10 +71,10 @@ class LinearProgram(Solver):
             return
         v = state.vectors
         v["x"][:], v["u"][:], v["y"][:] = _solve(problem)
-        if problem.merged is not None:
+        if problem.joint_penalty is not None:
             # The gradient is minus a subgradient of the penalty at x; the prox makes zeros and pieces of x exact.
-            pull = data_matrix(block.rows).T @ (v["u"] * (block.weights if block.weights.size else 1.0))
-            v["x"][:] = problem.merged.prox(v["x"] - pull / v["u"].size)
+            gradient = data_matrix(block.rows).T @ (v["u"] * (block.weights if block.weights.size else 1.0))
+            v["x"][:] = problem.joint_penalty.prox(v["x"] - gradient / v["u"].size)
         state.numbers["solved"] = True
 
     def solution(self, problem: Problem, state: State) -> Solution:

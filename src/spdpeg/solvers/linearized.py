@@ -148,7 +148,7 @@ class Stochastic(Linearized):
 
 
 def worst_row_rho(rho: float | None, problem: Problem) -> float:
-    """`rho`, or L_max / |F|^2; a loss with corners counts as one of curvature 1."""
+    """`rho`, or L_max / |F|^2; a non-smooth loss counts as one of curvature 1."""
     if rho is not None:
         return rho
     smooth = math.isfinite(problem.loss.curvature)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..parameters import one_of
 
-_STRETCH = 1 << 14
+_CHUNK = 1 << 14
 """Rows drawn from one generator before the next one, seeded by its number, takes over."""
 
 _EARLY_PASSES = 5
@@ -33,7 +33,7 @@ class Independent:
 
     def __init__(self, n_samples: int, batch_size: int, seed: int) -> None:
         self.n_samples, self.batch_size, self.seed = n_samples, batch_size, seed
-        self._per_stretch = max(1, _STRETCH // batch_size)
+        self._per_chunk = max(1, _CHUNK // batch_size)
         self._number = -1
         self._drawn = np.empty(0, dtype=np.int64)
 
@@ -43,17 +43,17 @@ class Independent:
         out = np.empty(count * b, dtype=np.int64)
         done = 0
         while done < count:
-            number, offset = divmod(first + done, self._per_stretch)
+            number, offset = divmod(first + done, self._per_chunk)
             if number != self._number:
-                self._number, self._drawn = number, self._stretch(number)
-            take = min(count - done, self._per_stretch - offset)
+                self._number, self._drawn = number, self._chunk(number)
+            take = min(count - done, self._per_chunk - offset)
             out[done * b : (done + take) * b] = self._drawn[offset * b : (offset + take) * b]
             done += take
         return out
 
-    def _stretch(self, number: int) -> np.ndarray:
+    def _chunk(self, number: int) -> np.ndarray:
         rng = generator(self.seed, number)
-        n, b, m = self.n_samples, self.batch_size, self._per_stretch
+        n, b, m = self.n_samples, self.batch_size, self._per_chunk
         if b == 1:
             return rng.integers(n, size=m)
         if b * b > _CROWDED * n:
@@ -81,9 +81,9 @@ class Importance(Independent):
         parts = [self._uniform.draw(first, early)] if early else []
         return np.concatenate([*parts, super().draw(first + early, count - early)])
 
-    def _stretch(self, number: int) -> np.ndarray:
+    def _chunk(self, number: int) -> np.ndarray:
         rng = generator(self.seed, number)
-        m, b = self._per_stretch, self.batch_size
+        m, b = self._per_chunk, self.batch_size
         batches = self._rows(rng, (m, b))
         for _ in range(_REDRAWS):
             repeated = np.flatnonzero((np.diff(np.sort(batches, axis=1), axis=1) == 0).any(axis=1))
@@ -102,7 +102,7 @@ class Importance(Independent):
 class Reshuffled:
     """Every row once per pass, in an order drawn anew for each pass.
 
-    With `rows_together`, stretches of that many neighbouring rows are visited in random order and shuffled inside:
+    With `rows_together`, blocks of that many neighbouring rows are visited in random order and shuffled inside:
     what a disk can deliver.
     """
 
@@ -126,13 +126,13 @@ class Reshuffled:
         return out
 
     def _at(self, position: int) -> tuple[np.ndarray, int]:
-        """The stretch that holds this position of the endless sequence of passes, and where in it."""
+        """The block that holds this position of the endless sequence of passes, and where in it."""
         number, place = divmod(position, self.n_samples)
         size = self.rows_together
         if number != self._pass:
             self._pass = number
             full = self.n_samples // size
-            # The short last stretch keeps its place, so that positions need no table.
+            # The short last block keeps its place, so that positions need no table.
             self._order = generator(self.seed, number).permutation(full)
         slot, offset = divmod(place, size)
         if self._key != (number, slot):
@@ -144,7 +144,7 @@ class Reshuffled:
         return self._rows, offset
 
 
-class Settling:
+class Hybrid:
     """Independent batches for the first passes, then every row once a pass.
 
     Independent draws make the faster start; later, rows that happen not to be drawn for long would hold back a method
@@ -177,9 +177,9 @@ class InOrder:
         return self._rows
 
 
-Sampler = Independent | Importance | Reshuffled | Settling | InOrder
+Sampler = Independent | Importance | Reshuffled | Hybrid | InOrder
 
-CHOICES = ("auto", "independent", "reshuffled", "shuffled", "settling", "blocks")
+CHOICES = ("auto", "independent", "reshuffled", "shuffled", "hybrid", "blocks")
 
 
 def make(
@@ -193,7 +193,7 @@ def make(
     one_of("sampling", sampling, CHOICES)
     if sampling == "independent" or (sampling == "auto" and not on_disk):
         return Independent(n_samples, batch_size, seed)
-    if sampling == "settling" and not on_disk:
-        return Settling(n_samples, batch_size, seed)
+    if sampling == "hybrid" and not on_disk:
+        return Hybrid(n_samples, batch_size, seed)
     blocks = sampling == "blocks" or (on_disk and sampling != "reshuffled")
     return Reshuffled(n_samples, batch_size, seed, _DISK_ROWS if blocks else None)

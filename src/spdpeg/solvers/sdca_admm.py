@@ -77,7 +77,7 @@ class SDCAADMM(Solver):
         d, m = problem.n_coordinates, self._dual_size(problem)
         rho = self.rho or (2.0 / problem.statistics.mean_square if problem.statistics.mean_square > 0.0 else 1.0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "u": np.zeros(problem.block.labels.size)}
-        vectors |= {name: np.zeros(d) for name in ("mean", "pull", "before", "ahead")}
+        vectors |= {name: np.zeros(d) for name in ("mean", "adjoint", "before", "ahead")}
         vectors |= {name: np.zeros(m) for name in ("y", "image", "z")}
         vectors["z"][:] = stacked(problem).K.forward(x0)
         return {"rho": rho, "norm": _ABOVE * (problem.F.squared_norm + 1.0), **StepRule(base=1.0).to_numbers()}, vectors
@@ -116,7 +116,7 @@ class Work(NamedTuple):
     z: np.ndarray
     x_average: np.ndarray
     mean: np.ndarray
-    pull: np.ndarray
+    adjoint: np.ndarray
     before: np.ndarray
     ahead: np.ndarray
     image: np.ndarray
@@ -135,13 +135,13 @@ def dual_ascent_steps(
     stack: Terms,
     work: Work,
 ) -> None:
-    """`thetas.size` iterations with K = [F; I]; mean = A^T u / N, pull = K^T y, y being the paper's dual over N.
+    """`thetas.size` iterations with K = [F; I]; mean = A^T u / N, adjoint = K^T y, y being the paper's dual over N.
 
-    y   <- prox_{psi* / s}(y + K (x - rho N (mean + pull)) / s),  s = rho N |K|^2
-    u_I <- prox_{phi* / (rho eta)}(u_I + A_I (x - rho N (mean + new pull)) / (rho eta)),  eta = |A_I|^2
-    x   <- x - gamma rho (N (new mean + new pull) - (N - batch) (mean + pull))
+    y   <- prox_{psi* / s}(y + K (x - rho N (mean + adjoint)) / s),  s = rho N |K|^2
+    u_I <- prox_{phi* / (rho eta)}(u_I + A_I (x - rho N (mean + new adjoint)) / (rho eta)),  eta = |A_I|^2
+    x   <- x - gamma rho (N (new mean + new adjoint) - (N - batch) (mean + adjoint))
     """
-    x, u, y, z, x_average, mean, pull, before, ahead, image = work
+    x, u, y, z, x_average, mean, adjoint, before, ahead, image = work
     n = u.size
     weight = rho * n
     scale = weight * norm
@@ -149,7 +149,7 @@ def dual_ascent_steps(
         rows = order[k * batch : (k + 1) * batch]
         expect(block, order, (k + 1) * batch, (k + 2) * batch)
         for j in range(x.size):
-            before[j] = mean[j] + pull[j]
+            before[j] = mean[j] + adjoint[j]
         for j in range(x.size):
             ahead[j] = x[j] - weight * before[j]
         call_linear(stack.forward, ahead, image)
@@ -158,10 +158,10 @@ def dual_ascent_steps(
         call_prox(stack.dual_prox2, image, 1.0 / scale, y)
         for e in range(y.size):
             z[e] = scale * (image[e] - y[e])
-        call_linear(stack.adjoint, y, pull)
+        call_linear(stack.adjoint, y, adjoint)
 
         for j in range(x.size):
-            ahead[j] = x[j] - weight * (mean[j] + pull[j])
+            ahead[j] = x[j] - weight * (mean[j] + adjoint[j])
         square = 0.0
         for b in range(rows.size):
             square += row_square(block.rows, rows[b])
@@ -176,6 +176,6 @@ def dual_ascent_steps(
                 add_row(block.rows, i, (after - u[i]) / n, mean)
                 u[i] = after
         for j in range(x.size):
-            x[j] -= gamma * rho * (n * (mean[j] + pull[j]) - (n - batch) * before[j])
+            x[j] -= gamma * rho * (n * (mean[j] + adjoint[j]) - (n - batch) * before[j])
         for j in range(x.size):
             x_average[j] += thetas[k] * (x[j] - x_average[j])

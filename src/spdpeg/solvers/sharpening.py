@@ -41,7 +41,11 @@ def sharpened(
 
 def _stepped(problem: Problem, x: np.ndarray, gradient: np.ndarray, step: float) -> np.ndarray:
     point = x - step * gradient
-    moved = _composite_prox(problem, point, step) if problem.merged is None else problem.merged.prox(point, step)
+    moved = (
+        _composite_prox(problem, point, step)
+        if problem.joint_penalty is None
+        else problem.joint_penalty.prox(point, step)
+    )
     if problem.bias:
         moved[-1] = x[-1]
     return moved

@@ -92,7 +92,7 @@ class SPDHGCERS(Solver):
         tau = _SAFETY * min(limits, default=1.0) / self.gamma
         z = problem.F.forward(x0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "z": z, "norms": norms, "u": np.zeros(n)}
-        vectors |= {name: np.zeros(problem.n_coordinates) for name in ("pull", "back", "ahead")}
+        vectors |= {name: np.zeros(problem.n_coordinates) for name in ("adjoint", "back", "ahead")}
         vectors |= {name: np.zeros(problem.F.n_outputs) for name in ("y", "y_next", "y_ahead")}
         vectors |= {"pending": np.array([_NOTHING]), "change": np.zeros(1)}
         sigma = _SAFETY * self.gamma / problem.F.norm if problem.F.norm > 0.0 else 1.0
@@ -143,7 +143,7 @@ class Work(NamedTuple):
     y: np.ndarray
     z: np.ndarray
     norms: np.ndarray
-    pull: np.ndarray
+    adjoint: np.ndarray
     pending: np.ndarray
     change: np.ndarray
     x_average: np.ndarray
@@ -173,20 +173,21 @@ def dual_coordinate_steps(
     terms: Terms,
     work: Work,
 ) -> None:
-    """`order.size` row updates and the updates of F before them; pull = A^T u / N + F^T y.
+    """`order.size` row updates and the updates of F before them; adjoint = A^T u / N + F^T y.
 
-    Each update first moves x <- prox_{tau r1}(x - tau (pull + last change of pull / its probability)); the second term
-    is kept: `pending` is the row and `change` that of its dual, or `pending` says that it is `back`, the change of F.
+    Each update first moves x <- prox_{tau r1}(x - tau (adjoint + last change of adjoint / its probability)); the second
+    term is kept: `pending` is the row and `change` that of its dual, or `pending` says that it is `back`, the change
+    of F.
     """
     tau, sigma, gamma, probability = sizes
-    x, u, y, z, norms, pull, pending, change, x_average, back, ahead, y_next, y_ahead = work
+    x, u, y, z, norms, adjoint, pending, change, x_average, back, ahead, y_next, y_ahead = work
     n = u.size
     for k in range(order.size):
         expect(block, order, k + 1, k + 2)
         i = order[k]
         for update in range(updates_of_F[k] + 1):
             for j in range(x.size):
-                ahead[j] = x[j] - tau * pull[j]
+                ahead[j] = x[j] - tau * adjoint[j]
             if pending[0] >= 0:
                 add_row(block.rows, pending[0], -tau * change[0] / (1.0 - probability), ahead)
             elif pending[0] == _FROM_F:
@@ -206,7 +207,7 @@ def dual_coordinate_steps(
                     y[e] = y_next[e]
                 call_linear(terms.adjoint, y_ahead, back)
                 for j in range(x.size):
-                    pull[j] += back[j]
+                    adjoint[j] += back[j]
                 pending[0] = _FROM_F
             else:
                 # prox of (sigma_i / N) phi_i* by Moreau; sigma_i / N = gamma / |a_i|.
@@ -219,7 +220,7 @@ def dual_coordinate_steps(
                     )
                     change[0] = after - u[i]
                     u[i] = after
-                    add_row(block.rows, i, change[0] / n, pull)
+                    add_row(block.rows, i, change[0] / n, adjoint)
                 pending[0] = i
         for j in range(x.size):
             x_average[j] += thetas[k] * (x[j] - x_average[j])

@@ -28,7 +28,7 @@ def dense_flops(problem: Problem) -> float:
     return 10.0 * problem.n_coordinates + 8.0 * problem.F.n_outputs
 
 
-def merged_flops(problem: Problem) -> float:
+def joint_flops(problem: Problem) -> float:
     """Of the same where the penalties have one prox."""
     return (10.0 + (_PROX_FLOPS if problem.F.n_outputs else 0.0)) * problem.n_coordinates
 
@@ -40,12 +40,12 @@ def step_sizes(problem: Problem, curvature: np.ndarray, scheme: str, balance: fl
     `balance`. Then |sigma^(1/2) F (1/tau - c)^(-1/2)| <= 1 (Pock, Chambolle: Diagonal preconditioning for first order
     primal-dual algorithms, ICCV 2011). Uniform where a prox does not allow steps that differ.
     """
-    merged = scheme == "chain-prox"
-    penalty = problem.merged if merged else problem.regularizer
+    joint = scheme == "joint-prox"
+    penalty = problem.joint_penalty if joint else problem.regularizer
     assert penalty is not None
     absolute = abs(problem.F.matrix())
     columns = np.asarray(absolute.sum(axis=0), dtype=float).reshape(-1)
-    columns *= not merged
+    columns *= not joint
     used = columns > 0.0
     share = balance * _DUAL_SHARE * curvature / columns[used].mean() if used.any() else np.ones(columns.size)
     tau = 1.0 / (curvature + share * columns)
@@ -79,7 +79,7 @@ def batch_curvature(problem: Problem, metric: np.ndarray, batch_size: int, impor
 def data_metric(problem: Problem, scheme: str) -> np.ndarray:
     """1 / (mean square of each column), or its root, unless that makes single rows stand out; ones otherwise."""
     even = np.ones(problem.n_coordinates)
-    penalty = problem.merged if scheme == "chain-prox" else problem.regularizer
+    penalty = problem.joint_penalty if scheme == "joint-prox" else problem.regularizer
     assert penalty is not None
     rows, labels, weights = problem.block
     means = np.empty(problem.n_coordinates)

@@ -28,13 +28,13 @@ from . import averaging, sampling
 from .base import About, Periodic, Solution, Watcher, require_positive, require_smooth
 from .sampling import Importance, Independent, Sampler
 from .sgadm import SGADM
-from .vr_choices import batch_curvature, data_metric, dense_flops, merged_flops, row_flops, step_sizes
+from .vr_choices import batch_curvature, data_metric, dense_flops, joint_flops, row_flops, step_sizes
 
 ESTIMATORS = ("saga", "l-svrg", "svrg")
-SCHEMES = ("auto", "condat-vu", "extragradient", "pd3o", "chain-prox")
-SAMPLINGS = ("auto", "importance", "settling", "independent", "reshuffled", "blocks")
+SCHEMES = ("auto", "condat-vu", "extragradient", "pd3o", "joint-prox")
+SAMPLINGS = ("auto", "importance", "hybrid", "independent", "reshuffled", "blocks")
 
-CHAIN_PROX = "chain-prox"
+JOINT_PROX = "joint-prox"
 """The scheme without a dual variable, for penalties that have one prox together."""
 
 _FEWER_PASSES = 0.5
@@ -67,12 +67,12 @@ class VRSPDPEG(Periodic, Watcher):
     ----------
     estimator : {"saga", "l-svrg", "svrg"}
         Table that follows the rows as they are read, or a snapshot taken at random times or once an epoch.
-    scheme : {"auto", "condat-vu", "extragradient", "pd3o", "chain-prox"}
+    scheme : {"auto", "condat-vu", "extragradient", "pd3o", "joint-prox"}
         The first three are equal per pass; "extragradient" is the paper's step and takes twice the products with F.
-        "chain-prox" needs no dual variable and fewer passes, at the price of a slower prox: for l1 norms along a chain,
+        "joint-prox" needs no dual variable and fewer passes, at the price of a slower prox: for l1 norms along a chain,
         and for r2 = 0. "auto" takes it where that pays, and Condat-Vu elsewhere.
-    sampling : {"auto", "importance", "settling", "independent", "reshuffled", "blocks"}
-        "importance": a row is drawn in proportion to its Lipschitz constant. "settling": independent for five passes,
+    sampling : {"auto", "importance", "hybrid", "independent", "reshuffled", "blocks"}
+        "importance": a row is drawn in proportion to its Lipschitz constant. "hybrid": independent for five passes,
         then every row once a pass; block by block on disk. "auto" is the former where rows differ much in length.
     dual_every : int, optional
         Primal steps for each step of the dual; more than 1 where products with F would cost more than all the rest.
@@ -116,9 +116,9 @@ class VRSPDPEG(Periodic, Watcher):
 
     def check(self, problem: Problem) -> None:
         require_smooth(self, problem)
-        if self.scheme == CHAIN_PROX and problem.merged is None:
+        if self.scheme == JOINT_PROX and problem.joint_penalty is None:
             raise UnsupportedError(
-                f"chain-prox needs r1 = L1 with one weight, r2 = L1 and F = FirstDifference, or no r2; here "
+                f"joint-prox needs r1 = L1 with one weight, r2 = L1 and F = FirstDifference, or no r2; here "
                 f"r1={problem.r1!r}, r2={problem.r2!r}, F={problem.F!r}. Leave scheme out."
             )
 
@@ -162,7 +162,7 @@ class VRSPDPEG(Periodic, Watcher):
         lengths = np.asarray(abs(problem.F.matrix()).sum(axis=1))
         numbers = {
             "reduced": False,
-            "merged": scheme == CHAIN_PROX,
+            "joint": scheme == JOINT_PROX,
             "done": 0,
             "until": first,
             "uniform": first,
@@ -178,7 +178,7 @@ class VRSPDPEG(Periodic, Watcher):
         shares = state.vectors.get("shares")
         if shares is not None:
             return Importance(shares, state.batch_size, state.seed, int(state.numbers["uniform"]))
-        choice = "settling" if self.sampling == "auto" else self.sampling
+        choice = "hybrid" if self.sampling == "auto" else self.sampling
         return sampling.make(choice, problem.block.labels.size, state.batch_size, state.seed, problem.on_disk)
 
     def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
@@ -197,7 +197,7 @@ class VRSPDPEG(Periodic, Watcher):
             v["x"][:], v["y"][:] = v["spare"], v["y_bar"]
             numbers["reduced"] = True
             v["anchor"][:] = v["x"][: v["anchor"].size]
-            v["back"][:] = 0.0 if numbers["merged"] else problem.F.adjoint(v["y"])
+            v["back"][:] = 0.0 if numbers["joint"] else problem.F.adjoint(v["y"])
         snapshot(block.rows, block.labels, block.weights, terms.derivative, v["x"], v["table"], v["mean"])
         if started:
             v["spare"][:] = v["x"] - v["tau"] * (v["mean"] + v["back"])  # where PD3O goes on from
@@ -229,9 +229,9 @@ class VRSPDPEG(Periodic, Watcher):
     ) -> None:
         v, numbers = state.vectors, state.numbers
         penalty = problem.regularizer
-        if numbers["merged"]:
-            assert problem.merged is not None
-            penalty = problem.merged
+        if numbers["joint"]:
+            assert problem.joint_penalty is not None
+            penalty = problem.joint_penalty
             empty, none = Empty().bind(problem.n_coordinates), v["y"][:0]
             terms = terms._replace(forward=empty.forward_term, adjoint=empty.adjoint_term)
             v = {**v, "y": none, "z": none, "y_next": none, "y_ahead": none}
@@ -260,7 +260,7 @@ class VRSPDPEG(Periodic, Watcher):
         numbers, v = state.numbers, state.vectors
         if not numbers["reduced"]:
             return Solution(v["spare"].copy(), v["x"].copy(), v["z"].copy(), -v["y_bar"])
-        if numbers["merged"]:
+        if numbers["joint"]:
             y = problem.chain_dual(v["x"], -v["mean"])
             return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["x"]), -y)
         return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])
@@ -268,7 +268,7 @@ class VRSPDPEG(Periodic, Watcher):
     def on_certificate(
         self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
     ) -> None:
-        if state.numbers["reduced"] and not state.numbers["merged"]:
+        if state.numbers["reduced"] and not state.numbers["joint"]:
             self._rebalance(problem, state)
 
     def _rebalance(self, problem: Problem, state: State) -> None:
@@ -306,11 +306,11 @@ class VRSPDPEG(Periodic, Watcher):
         """The scheme that steps with batches of this size take."""
         if self.scheme != "auto":
             return self.scheme
-        if problem.merged is None:
+        if problem.joint_penalty is None:
             return "condat-vu"
         rows = row_flops(problem)
-        with_dual, without = rows + dense_flops(problem) / batch, rows + merged_flops(problem) / batch
-        return CHAIN_PROX if problem.F.n_outputs == 0 or _FEWER_PASSES * without < with_dual else "condat-vu"
+        with_dual, without = rows + dense_flops(problem) / batch, rows + joint_flops(problem) / batch
+        return JOINT_PROX if problem.F.n_outputs == 0 or _FEWER_PASSES * without < with_dual else "condat-vu"
 
     def _epoch(self, state: State, n: int) -> int:
         """Steps until the next snapshot."""

@@ -32,8 +32,8 @@ class Sweep:
     margins : Token
         A x.
     at_rows : Token
-        What a model of the loss is made of: margins, slopes phi' and bends phi''.
-    bends : pair of float
+        What a model of the loss is made of: margins, slopes phi' and curvatures phi''.
+    curvature_range : pair of float
         The least and the largest phi''.
     foretold : Token, optional
         Slopes that the model before foretold: a dual point.
@@ -46,7 +46,7 @@ class Sweep:
     curvature: np.ndarray | None
     margins: Token
     at_rows: Token
-    bends: tuple[float, float]
+    curvature_range: tuple[float, float]
     foretold: Token = None
     foretold_gradient: np.ndarray | None = None
 
@@ -58,7 +58,7 @@ class Evaluation(NamedTuple):
     margins: Token
     """None where no row was read."""
     gradient: np.ndarray
-    rising: np.ndarray | None
+    positive_part: np.ndarray | None
     """The gradient's part from rows with positive slopes; None where nobody has asked for it."""
 
 
@@ -126,7 +126,7 @@ class Sums(Protocol):
         """The same at a point whose margins are known. One read."""
 
     def floored(self, sweep: Sweep, floor: float) -> Sweep:
-        """The same sums with a curvature of bends that are raised to `floor`. One read."""
+        """The same sums, in whose curvature no row has less than `floor`. One read."""
 
     def losses_between(self, start: Sweep, end: Sweep, lengths: np.ndarray) -> np.ndarray:
         """Mean losses at parts of the way from one point to the other; reads margins only."""

@@ -70,7 +70,7 @@ class ClusterSums:
         return self._swept(self._each(tasks.at_margins, (curvature, margins.field), margins))
 
     def floored(self, sweep: Sweep, floor: float) -> Sweep:
-        """The same sums with a curvature of bends that are raised to `floor`. One read."""
+        """The same sums, in whose curvature no row has less than `floor`. One read."""
         return self._swept(self._each(tasks.floored, (floor,), sweep.at_rows))
 
     def losses_between(self, start: Sweep, end: Sweep, lengths: np.ndarray) -> np.ndarray:
@@ -88,8 +88,10 @@ class ClusterSums:
             kept = self._each(tasks.evaluate, (x,))
         else:
             kept = self._each(tasks.evaluate_from, (x, shift, margins.field), margins)
-        loss, gradient, rising = self._total(self._rounds.each(tasks.sums_of_look, kept, n_rows=self.n_rows)).sums
-        return Evaluation(float(loss), Remote(kept, "margins"), gradient, rising)
+        loss, gradient, positive = self._total(
+            self._rounds.each(tasks.sums_of_evaluation, kept, n_rows=self.n_rows)
+        ).sums
+        return Evaluation(float(loss), Remote(kept, "margins"), gradient, positive)
 
     def loss(self, x: np.ndarray) -> float:
         """Mean loss alone. One read."""

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..data import Block
-from ..kernels.jit import STRETCH
-from ..kernels.rows import sum_stretches
+from ..kernels.jit import CHUNK
+from ..kernels.rows import sum_chunks
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
 from . import part
@@ -51,15 +51,15 @@ class Between(NamedTuple):
 
 
 class Model(NamedTuple):
-    """Where a model of the loss was made; bends are raised to the floor."""
+    """Where a model of the loss was made; curvatures are raised to the floor."""
 
     margins: "Recipe"
     floor: float
 
     def at_rows(self, block: Block, some: slice, loss: Loss, values: Values) -> AtRows:
-        """Margins, slopes and bends of a block."""
+        """Margins, slopes and curvatures of a block."""
         found = part.at_margins(block, loss, values(self.margins, block, some))
-        np.maximum(found.bends, self.floor, out=found.bends)
+        np.maximum(found.curvatures, self.floor, out=found.curvatures)
         return found
 
 
@@ -71,8 +71,8 @@ class Foretold(NamedTuple):
 
     def made(self, block: Block, some: slice, loss: Loss, values: Values) -> np.ndarray:
         """For the rows of a block."""
-        margins, slopes, bends = self.model.at_rows(block, some, loss, values)
-        return np.asarray(slopes + bends * (part.margins(block.rows, margins.size, self.point) - margins))
+        margins, slopes, curvatures = self.model.at_rows(block, some, loss, values)
+        return np.asarray(slopes + curvatures * (part.margins(block.rows, margins.size, self.point) - margins))
 
 
 class Derived(NamedTuple):
@@ -130,15 +130,15 @@ class FarSums(LocalSums):
         return self._met(margins, part.Request(np.zeros(self.n_columns), True, curvature, _NOTHING))
 
     def floored(self, sweep: Sweep, floor: float) -> Sweep:
-        """The same sums with a curvature of bends that are raised to `floor`. One read."""
+        """The same sums, in whose curvature no row has less than `floor`. One read."""
         model, values = Model(sweep.at_rows.margins, floor), self._values()
 
         def one(block: Block, some: slice) -> np.ndarray:
-            return part.curvature(block, model.at_rows(block, some, self._loss, values).bends)
+            return part.curvature(block, model.at_rows(block, some, self._loss, values).curvatures)
 
-        least, largest = sweep.bends
-        bends = max(least, floor), max(largest, floor)
-        return Sweep(sweep.loss, sweep.gradient, self._added(one), sweep.margins, model, bends)
+        least, largest = sweep.curvature_range
+        curvatures = max(least, floor), max(largest, floor)
+        return Sweep(sweep.loss, sweep.gradient, self._added(one), sweep.margins, model, curvatures)
 
     def losses_between(self, start: Sweep, end: Sweep, lengths: np.ndarray) -> np.ndarray:
         """Mean losses at parts of the way from one point to the other. One read."""
@@ -146,9 +146,9 @@ class FarSums(LocalSums):
 
         def one(block: Block, some: slice) -> np.ndarray:
             first, last = (values(sweep.margins, block, some) for sweep in (start, end))
-            spare = np.empty(STRETCH)
+            spare = np.empty(CHUNK)
             points = (first + length * (last - first) for length in lengths)
-            sums = [sum_stretches(term, margins, block.labels, block.weights, spare) for margins in points]
+            sums = [sum_chunks(term, margins, block.labels, block.weights, spare) for margins in points]
             return np.array(sums) / first.size
 
         return self._added(one)

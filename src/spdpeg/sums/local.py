@@ -9,7 +9,7 @@ import numpy as np
 from ..data import Block
 from ..data.blocks import join
 from ..errors import InputError
-from ..kernels.jit import STRETCH, frozen
+from ..kernels.jit import CHUNK, frozen
 from ..kernels.rows import (
     Rows,
     adjoint,
@@ -19,7 +19,7 @@ from ..kernels.rows import (
     loss_sum,
     row_statistics,
     slope_sum,
-    sum_stretches,
+    sum_chunks,
 )
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
@@ -92,12 +92,12 @@ class LocalSums:
         return self._swept(np.zeros(self.n_columns), margins, True, curvature)
 
     def floored(self, sweep: Sweep, floor: float) -> Sweep:
-        """The same sums with a curvature of bends that are raised to `floor`. One read."""
-        rows = sweep.at_rows._replace(bends=np.maximum(sweep.at_rows.bends, floor))
-        curvature = self._added(lambda block, some: part.curvature(block, rows.bends[some]))
-        least, largest = sweep.bends
-        bends = max(least, floor), max(largest, floor)
-        return Sweep(sweep.loss, sweep.gradient, curvature, sweep.margins, rows, bends)
+        """The same sums, in whose curvature no row has less than `floor`. One read."""
+        rows = sweep.at_rows._replace(curvatures=np.maximum(sweep.at_rows.curvatures, floor))
+        curvature = self._added(lambda block, some: part.curvature(block, rows.curvatures[some]))
+        least, largest = sweep.curvature_range
+        curvatures = max(least, floor), max(largest, floor)
+        return Sweep(sweep.loss, sweep.gradient, curvature, sweep.margins, rows, curvatures)
 
     def losses_between(self, start: Sweep, end: Sweep, lengths: np.ndarray) -> np.ndarray:
         """Mean losses at parts of the way from one point to the other; reads margins only."""
@@ -150,7 +150,7 @@ class LocalSums:
 
     def mean_slopes(self, margins: Token, shifts: np.ndarray) -> np.ndarray:
         """Means of w phi'(margin + shift), for several shifts at once."""
-        term, spare, slopes = self._loss.read_term, np.empty(STRETCH), np.empty(STRETCH)
+        term, spare, slopes = self._loss.read_term, np.empty(CHUNK), np.empty(CHUNK)
 
         def sums(t: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
             return np.array([slope_sum(term, t, shift, labels, weights, spare, slopes) for shift in shifts])
@@ -165,7 +165,7 @@ class LocalSums:
     def conjugate_at(self, margins: Token, shift: float, up: float, down: float) -> float:
         """The same for `slopes(margins, shift, up, down)`, which are not kept."""
         terms = self._loss.read_term, self._loss.conjugates_term  # not before they are needed: a loss may lack one
-        spare = np.empty(STRETCH), np.empty(STRETCH)
+        spare = np.empty(CHUNK), np.empty(CHUNK)
 
         def sums(t: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
             return float(conjugates_at(*terms, t, shift, up, down, labels, weights, *spare))
@@ -290,7 +290,7 @@ class LocalSums:
                 foretold += share * sums.foretold_gradient
             if H is not None:
                 H += share * sums.curvature
-            least, largest = min(least, sums.least_bend), max(largest, sums.largest_bend)
+            least, largest = min(least, sums.least_curvature), max(largest, sums.largest_curvature)
         sweep = Sweep(loss, gradient, H, None, None, (least, largest))
         if foretells:
             sweep.foretold_gradient = foretold
@@ -303,16 +303,16 @@ class LocalSums:
         d = self.n_columns
 
         def one(block: Block, some: slice) -> tuple[float, np.ndarray, np.ndarray]:
-            gradient, rising = np.empty(d), np.empty(d)
-            term, spare, t = self._loss.read_term, np.empty(STRETCH), margins(block, some)
-            return float(evaluate(*block, term, x, known, t, spare, gradient, rising)), gradient, rising
+            gradient, positive = np.empty(d), np.empty(d)
+            term, spare, t = self._loss.read_term, np.empty(CHUNK), margins(block, some)
+            return float(evaluate(*block, term, x, known, t, spare, gradient, positive)), gradient, positive
 
-        loss, gradient, rising = 0.0, np.zeros(d), np.zeros(d)
+        loss, gradient, positive = 0.0, np.zeros(d), np.zeros(d)
         for share, (value, whole, up) in zip(self._shares, self._each(one), strict=True):
             loss += share * value
             gradient += share * whole
-            rising += share * up
-        return Evaluation(loss, None, gradient, rising)
+            positive += share * up
+        return Evaluation(loss, None, gradient, positive)
 
     def _values(self) -> Values:
         """What makes the numbers of a block's rows from a token."""
@@ -328,7 +328,7 @@ class LocalSums:
             self.statistics()  # which says where the data are no numbers
 
     def _loss_at(self, margins: np.ndarray) -> float:
-        total = sum_stretches(self._loss.read_term, margins, self._labels, self._weights, np.empty(STRETCH))
+        total = sum_chunks(self._loss.read_term, margins, self._labels, self._weights, np.empty(CHUNK))
         return float(total) / self.n_rows
 
     def _added(self, one: Callable[[Block, slice], np.ndarray]) -> np.ndarray:

@@ -48,7 +48,7 @@ class Quadratic(Protocol):
         """Minus the slope at w = 0."""
 
     @property
-    def level(self) -> float | None:
+    def uniform_curvature(self) -> float | None:
         """The one number on the diagonal; None if there are several, or H is not diagonal."""
 
     def encoded(self, x: np.ndarray) -> np.ndarray:
@@ -132,7 +132,7 @@ class Moments:
 class MomentLoss:
     """`Quadratic` of moments. With v = (x, m^T x + bias t - mu, -1) the mean loss is v^T M v / 2."""
 
-    level: float | None = None
+    uniform_curvature: float | None = None
 
     def __init__(self, moments: Moments, bias: float) -> None:
         self._M = moments.matrix / moments.total
@@ -180,11 +180,9 @@ class MomentLoss:
     def error(self, x: np.ndarray) -> float:
         """Bound on the rounding error of the value: of the sums in M, of the level, and of v^T M v."""
         v = np.abs(self._row(x))
-        apart = float(np.abs(self._means) @ np.abs(x[: self._means.size])) + abs(self._level)
+        size = float(np.abs(self._means) @ np.abs(x[: self._means.size])) + abs(self._level)
         slope = np.abs(self._M) @ v
-        total = self._unit * float(np.sum((self._sizes * v) ** 2)) + 4.0 * _UNIT * (
-            float(v @ slope) + apart * slope[-2]
-        )
+        total = self._unit * float(np.sum((self._sizes * v) ** 2)) + 4.0 * _UNIT * (float(v @ slope) + size * slope[-2])
         return float(total)
 
     def _row(self, x: np.ndarray) -> np.ndarray:
@@ -222,9 +220,9 @@ class DiagonalMoments:
         share = weights / n if weights.size else np.full(n, 1.0 / n)
         places, entries = _single_entries(block)
         curvature = np.bincount(places, share * entries * entries, minlength=d)
-        pulls = np.bincount(places, share * entries * labels, minlength=d)
+        products = np.bincount(places, share * entries * labels, minlength=d)
         used = curvature > 0.0
-        target = np.divide(pulls, curvature, out=np.zeros(d), where=used)
+        target = np.divide(products, curvature, out=np.zeros(d), where=used)
         left = entries * target[places] - labels
         return cls(curvature, target, 0.5 * float(np.sum(share * left * left)))
 
@@ -239,7 +237,7 @@ class DiagonalMoments:
         return self.curvature * self.target
 
     @property
-    def level(self) -> float | None:
+    def uniform_curvature(self) -> float | None:
         """The one number on the diagonal; None if there are several."""
         most = float(self.curvature.max(initial=0.0))
         same = float(np.ptp(self.curvature)) <= _SAME * most if self.curvature.size else False
@@ -255,8 +253,8 @@ class DiagonalMoments:
 
     def value(self, x: np.ndarray) -> float:
         """Mean loss at x."""
-        apart = x - self.target
-        return self.rest + 0.5 * float(np.sum(self.curvature * apart * apart))
+        residual = x - self.target
+        return self.rest + 0.5 * float(np.sum(self.curvature * residual * residual))
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
         """Its gradient at x."""

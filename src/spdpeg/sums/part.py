@@ -33,8 +33,8 @@ class PartSums(NamedTuple):
     gradient: np.ndarray
     curvature: np.ndarray
     foretold_gradient: np.ndarray
-    least_bend: float
-    largest_bend: float
+    least_curvature: float
+    largest_curvature: float
 
 
 class Request(NamedTuple):
@@ -60,8 +60,8 @@ def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows
         out = out + out.T
     else:
         value = _read_dense(data, request, here, step, gradient, out)
-    bends = here.bends
-    return PartSums(value, gradient, out, step.gradient, float(bends.min()), float(bends.max()))
+    curvatures = here.curvatures
+    return PartSums(value, gradient, out, step.gradient, float(curvatures.min()), float(curvatures.max()))
 
 
 def margins(rows: Rows, n_rows: int, x: np.ndarray) -> np.ndarray:
@@ -89,15 +89,15 @@ def column_squares_of(block: Block) -> np.ndarray:
     return out
 
 
-def curvature(block: Block, bends: np.ndarray) -> np.ndarray:
-    """A^T W diag(bends) A over the number of rows."""
-    factors = bends * block.weights / bends.size if block.weights.size else bends / bends.size
+def curvature(block: Block, curvatures: np.ndarray) -> np.ndarray:
+    """A^T W diag(curvatures) A over the number of rows."""
+    factors = curvatures * block.weights / curvatures.size if block.weights.size else curvatures / curvatures.size
     d = block.rows.width + (block.rows.bias != 0.0)
     out = np.zeros((d, d))
     if block.rows.indptr.size:
         outer_sum(block.rows, factors, 1, out)
         return out + out.T
-    for table, some in _tables(block.rows, bends.size):
+    for table, some in _tables(block.rows, curvatures.size):
         _add_gram(table, factors[some], out)
     return _symmetric(out)
 
@@ -154,10 +154,10 @@ def _read_dense(
         share: Any = weights / n if weights.size else 1.0 / n
         gradient += (share * part.slopes) @ table
         if step.point.size:
-            step.foretold[some] = step.slopes[some] + step.bends[some] * (table @ step.point - step.margins[some])
+            step.foretold[some] = step.slopes[some] + step.curvatures[some] * (table @ step.point - step.margins[some])
             step.gradient[:] += (share * step.foretold[some]) @ table
         if out.size:
-            _add_gram(table, share * part.bends, out)
+            _add_gram(table, share * part.curvatures, out)
     if out.size:
         out[:] = _symmetric(out)
     return total / n

@@ -102,7 +102,7 @@ def at_margins(resident: Resident, curvature: bool, field: str, margins: Any) ->
 
 
 def floored(resident: Resident, floor: float, sweep: Sweep) -> Kept:
-    """The same sums with raised bends."""
+    """The same sums, in whose curvature no row has less than a floor."""
     return Kept(resident.sums.floored(sweep, floor))
 
 
@@ -153,15 +153,15 @@ def sums_of_sweep(kept: Kept, n_rows: int) -> Summand:
     sweep: Sweep = kept.value
     share = sweep.margins.size / n_rows
     sums = share * sweep.loss, share * sweep.gradient, _times(share, sweep.curvature)
-    least, largest = sweep.bends
+    least, largest = sweep.curvature_range
     return Summand((*sums, _times(share, sweep.foretold_gradient)), np.array([-least, largest]))
 
 
-def sums_of_look(kept: Kept, n_rows: int) -> Summand:
+def sums_of_evaluation(kept: Kept, n_rows: int) -> Summand:
     """Of loss and gradient in two parts."""
-    loss, margins, gradient, rising = kept.value
+    loss, margins, gradient, positive = kept.value
     share = margins.size / n_rows
-    return Summand((share * loss, share * gradient, share * rising), np.zeros(0))
+    return Summand((share * loss, share * gradient, share * positive), np.zeros(0))
 
 
 # ------------------------------------------------------------------------------------------ tasks that return summands

@@ -50,7 +50,7 @@ def _flat(
     images = np.array([F.forward(row) for row in rows])
     sizes = [image_size(F, row) for row in rows]
     if together:
-        lengths, pulls = np.linalg.norm(images, axis=0), np.linalg.norm(duals, axis=0)
-        return np.tile(vanishing(lengths, pulls, weights, max(sizes)), (len(rows), 1))
+        lengths, sizes_of_duals = np.linalg.norm(images, axis=0), np.linalg.norm(duals, axis=0)
+        return np.tile(vanishing(lengths, sizes_of_duals, weights, max(sizes)), (len(rows), 1))
     found = [vanishing(image, dual, weights, size) for image, dual, size in zip(images, duals, sizes, strict=True)]
     return np.array(found) if len(found) > 1 else found[0]

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scipy.sparse.linalg import lsqr
 from sklearn.base import clone
 
-from ...certificate import settled
+from ...certificate import null_model
 from ...errors import InputError, UnsupportedError
 from ...losses.base import Lines
 from ...operators import Operator, Repeated
@@ -78,10 +78,10 @@ def lam_max(
     start = at_zero(estimator, (X, y, sample_weight, offset), lam1=1.0, lam2=ratio)
     if not start.smooth:
         raise UnsupportedError(
-            f"{type(estimator).__name__} has a loss with corners, for which no least weights are known at which all "
+            f"{type(estimator).__name__} has a non-smooth loss, for which no least weights are known at which all "
             "coefficients are 0. Give lam1 and lam2."
         )
-    lam1 = max(_joint(start, pull) for pull in start.pulls)
+    lam1 = max(_joint(start, descent) for descent in start.descents)
     return lam1, ratio * lam1
 
 
@@ -103,19 +103,19 @@ def largest(plan: Plan, names: Sequence[str]) -> dict[str, float]:
 
 def _tops(start: "AtZero", names: Sequence[str]) -> dict[str, float]:
     tops = {"lam1": _alone, "lam2": _fusing}
-    return {name: max(tops[name](start, pull) for pull in start.pulls) or 1.0 for name in names}
+    return {name: max(tops[name](start, descent) for descent in start.descents) or 1.0 for name in names}
 
 
 class AtZero(NamedTuple):
-    """What the data say at x = 0, a pull for each problem of the fit, and the terms."""
+    """What the data say at x = 0, a negative gradient for each problem of the fit, and the terms."""
 
-    pulls: list[np.ndarray]
+    descents: list[np.ndarray]
     lipschitz: float
     r1: Penalty | None
     r2: Penalty | None
     F: Operator | None
     smooth: bool = True
-    """Whether the pulls are minus gradients; one of many subgradients otherwise."""
+    """Whether the descents are minus gradients; one of many subgradients otherwise."""
 
 
 def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
@@ -127,26 +127,26 @@ def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
 def _at_zero_of(found: Plan) -> AtZero:
     r1, r2, F = found.terms.r1, found.terms.r2, found.terms.F
     problems = separate(found)
-    pulls = [_pull(problem) for problem in problems]
+    descents = [_pull(problem) for problem in problems]
     steepness = _steepness(problems[0]) if r1 is not None and not r1.homogeneous else math.nan
     if isinstance(found.joint, Coupled):
-        k, d = len(pulls), pulls[0].size
+        k, d = len(descents), descents[0].size
         r1 = None if r1 is None else across(r1, d, k)
         if r2 is not None and F is not None:
             r2, F = across(r2, F.n_outputs, k), Repeated(F, k)
-        pulls = [np.concatenate(pulls)]
+        descents = [np.concatenate(descents)]
     # With the best intercepts, softmax and logistic loss have the same gradients at x = 0.
     elif found.joint is not None and not problems[0].bias:
         raise UnsupportedError(
             "No largest weight is known for multi_class='multinomial' without an intercept. Give lam1 and lam2."
         )
-    return AtZero(pulls, steepness, r1, r2, F, found.terms.loss.smooth)
+    return AtZero(descents, steepness, r1, r2, F, found.terms.loss.smooth)
 
 
 def _pull(problem: Problem) -> np.ndarray:
     """Minus the gradient of the mean loss at x = 0 and at the best intercept; some subgradient where it has corners."""
     if problem.loss.smooth:
-        return -problem.gradient(settled(problem))[: problem.n_features]
+        return -problem.gradient(null_model(problem))[: problem.n_features]
     lines = problem.loss.lines(problem.block.labels) if problem.in_memory else None
     if lines is None:
         raise UnsupportedError(
@@ -157,7 +157,7 @@ def _pull(problem: Problem) -> np.ndarray:
 
 
 def _balanced(lines: Lines, weights: np.ndarray, intercept: bool) -> np.ndarray:
-    """Slopes of losses with corners at the same margin, which add up to 0 if an intercept sees to that.
+    """Slopes of non-smooth losses at the same margin, which add up to 0 if an intercept sees to that.
 
     Corners are rounded a little, so that rows whose corner is there share what balances the others.
     """
@@ -181,13 +181,13 @@ def _steepness(problem: Problem) -> float:
     """The Lipschitz constant of the gradient; where there is none, a bound on the curvature at x = 0."""
     if math.isfinite(problem.loss.curvature):
         return problem.lipschitz
-    return problem.sums.at(settled(problem)).bends[1] * problem.statistics.mean_square
+    return problem.sums.at(null_model(problem)).curvature_range[1] * problem.statistics.mean_square
 
 
-def _joint(start: AtZero, pull: np.ndarray) -> float:
+def _joint(start: AtZero, descent: np.ndarray) -> float:
     """The smallest t for which x = 0 is optimal with t r1 + t r2(F .)."""
     r1, r2, F = start.r1, start.r2, start.F
-    l1 = None if r1 is None else r1.l1_weights(pull.size)
+    l1 = None if r1 is None else r1.l1_weights(descent.size)
     l2 = np.zeros(0) if r2 is None or F is None else r2.l1_weights(F.n_outputs)
     if r1 is None or l1 is None or l2 is None:
         raise UnsupportedError(
@@ -195,36 +195,36 @@ def _joint(start: AtZero, pull: np.ndarray) -> float:
             "Two l1 norms have such weights; give grids of lam1 and lam2 for other penalties."
         )
     if r2 is None or F is None:
-        return _gauge(r1, pull)
+        return _gauge(r1, descent)
     if F.chain and np.all(l1 == l1[0]):
-        return _gauge(FusedL1(float(l1[0]), l2), pull)
-    largest = float(np.max(np.abs(pull)))
-    return largest * _least_bound(F.matrix(), pull / largest, l1, l2) if largest > 0.0 else 0.0
+        return _gauge(FusedL1(float(l1[0]), l2), descent)
+    largest = float(np.max(np.abs(descent)))
+    return largest * _least_bound(F.matrix(), descent / largest, l1, l2) if largest > 0.0 else 0.0
 
 
-def _least_bound(F: sp.csr_array, pull: np.ndarray, l1: np.ndarray, l2: np.ndarray) -> float:
-    """The smallest t for which some y has |pull - F^T y| <= t l1 and |y| <= t l2, by a linear program in (y, t)."""
+def _least_bound(F: sp.csr_array, descent: np.ndarray, l1: np.ndarray, l2: np.ndarray) -> float:
+    """The smallest t for which some y has |descent - F^T y| <= t l1 and |y| <= t l2, by a linear program in (y, t)."""
     m = F.shape[0]
     edges, features = -l2[:, None], -l1[:, None]
     sides = [[F.T, features], [-F.T, features], [sp.eye_array(m), edges], [-sp.eye_array(m), edges]]
-    limits = np.concatenate([pull, -pull, np.zeros(2 * m)])
+    limits = np.concatenate([descent, -descent, np.zeros(2 * m)])
     cost = np.append(np.zeros(m), 1.0)
     return float(linprog(cost, sp.block_array(sides, format="csr"), limits, bounds=(None, None)).fun)
 
 
-def _alone(start: AtZero, pull: np.ndarray) -> float:
+def _alone(start: AtZero, descent: np.ndarray) -> float:
     """The smallest weight of r1 that makes x = 0 optimal without r2; where there is none, one that shrinks a lot."""
     assert start.r1 is not None
-    return _gauge(start.r1, pull) if start.r1.homogeneous else start.lipschitz
+    return _gauge(start.r1, descent) if start.r1.homogeneous else start.lipschitz
 
 
-def _fusing(start: AtZero, pull: np.ndarray) -> float:
-    """A weight of r2 that balances what of the pull would change F x, by the flow F^T y of least squares."""
+def _fusing(start: AtZero, descent: np.ndarray) -> float:
+    """A weight of r2 that balances what of the gradient would change F x, by the flow F^T y of least squares."""
     assert start.r2 is not None
     assert start.F is not None
     if start.F.chain:
-        return _gauge(start.r2, -np.cumsum(pull - pull.mean())[:-1])
-    return _gauge(start.r2, lsqr(start.F.matrix().T, pull, atol=_ROUGHLY, btol=_ROUGHLY)[0])
+        return _gauge(start.r2, -np.cumsum(descent - descent.mean())[:-1])
+    return _gauge(start.r2, lsqr(start.F.matrix().T, descent, atol=_ROUGHLY, btol=_ROUGHLY)[0])
 
 
 def _gauge(norm: Penalty, u: np.ndarray) -> float:

@@ -11,13 +11,13 @@ from ...engine import quietly
 from ...engine.auto import continues
 from ...problem import Problem
 from ...result import uninterrupted
-from ...sampled_newton.continuation import Continuation, Place, plane
+from ...sampled_newton.continuation import Continuation, Neighbour, extrapolate
 from ...sums import evaluated_rows
 from ...sums.moments import Moments
 from .flow import Plan, Solution, Start, fit, keep, penalties, plan
 
 Ends = list[Any]
-"""Where a fit ended: a `Start` for each class fitted jointly, or a `Place` for each target fitted on its own."""
+"""Where a fit ended: a `Start` for each class fitted jointly, or a `Neighbour` for each target fitted on its own."""
 
 
 def walk(
@@ -89,7 +89,7 @@ class JointFits:
         """Begin at a combination of fits."""
         if near:
             of_class = zip(*near, strict=True)
-            here = replace(here, starts=[Start(*map(plane, zip(*ends, strict=True))) for ends in of_class])
+            here = replace(here, starts=[Start(*map(extrapolate, zip(*ends, strict=True))) for ends in of_class])
         [solution] = solutions = fit(here)
         coef, intercept = solution.problem.split(solution.result.x)
         classes = zip(coef, np.atleast_1d(intercept), solution.result.dual, strict=True)
@@ -108,7 +108,7 @@ class SeparateFits:
         found = [self._solve(k, here, [ends[k] for ends in near]) for k in range(len(here.problems))]
         return [solution for solution, _ in found], [place for _, place in found]
 
-    def _solve(self, k: int, here: Plan, near: list[Place]) -> tuple[Solution, Place]:
+    def _solve(self, k: int, here: Plan, near: list[Neighbour]) -> tuple[Solution, Neighbour]:
         """The k-th problem, and where it ended."""
         problem, settings = here.problems[k], here.settings
         if near and self._continuations:
@@ -117,12 +117,12 @@ class SeparateFits:
                 return Solution(problem, found[0]), found[1]
         result = uninterrupted(quietly(problem, **settings._asdict(), **_start(problem, near)))
         margins = evaluated_rows(problem.sums, result.x).margins if self._continuations else np.empty(0)
-        return Solution(problem, result), Place(result.x, margins, result.dual)
+        return Solution(problem, result), Neighbour(result.x, margins, result.dual)
 
 
-def _start(problem: Problem, near: list[Place]) -> dict[str, Any]:
+def _start(problem: Problem, near: list[Neighbour]) -> dict[str, Any]:
     if not near:
         return {}
-    dual = plane([place.dual for place in near])
+    dual = extrapolate([place.dual for place in near])
     # That of a fit without r2 has another size.
-    return {"x0": plane([place.x for place in near]), "dual0": dual if dual.size == problem.F.n_outputs else None}
+    return {"x0": extrapolate([place.x for place in near]), "dual0": dual if dual.size == problem.F.n_outputs else None}
