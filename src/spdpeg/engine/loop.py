@@ -70,98 +70,142 @@ def run(
 
     The loop alone decides when to stop: methods take steps, the recorder looks at what they reached.
     """
-    clock = Clock(state.seconds, budget.timer)
-    terms = problem.terms()
-    # A resumed run begins in the stage that its state names, with the feed where it left off.
-    course = Course(problem, plan, state, budget.passes)
-    cadence = _cadence(problem, budget, record_every, course.feed.rows_per_step, tol is not None)
-    limits = Limits(problem, state, budget)
-    recorder = Recorder(problem, course, clock, tol, limits)
-    recorder.record(state)
-    slice_steps = 64.0
+    going = _Run(problem, plan, state, budget, tol, record_every, callback)
     status: Status | None = None
     with _interruptible() as interrupted:
         while status is None:
-            before = clock.total
-            if recorder.certificate_due(state):
-                status = recorder.check(state, callback)
-                if status is not None:
-                    break
-            # A certificate may have handed over to the next stage, so the method is asked for here, not before.
-            method, rows_per_step = course.method, course.feed.rows_per_step
-            # A method that cannot go on gets a last certificate, which ends the run or hands over to the next stage.
-            status = method.ended(state) if isinstance(method, Periodic) else None
-            if status is Status.EXHAUSTED and course.wants_certificates:
-                status = recorder.check(state, callback) or (status if course.method is method else None)
-                if status is None:
-                    continue  # with the next stage
-            if status is not None:
-                break
-            # Snapshots and the like read rows too, so a certificate may have become due by now.
-            with clock.running():
-                prepared = method.prepare(problem, terms, state) if isinstance(method, Periodic) else 0
-            if prepared:
-                state.rows += prepared
-                recorder.forget()
-            if recorder.certificate_due(state):
-                continue  # before the next step, as in a run that is resumed here
-            # Compiled calls end where something is due: a record, a certificate, work of the method, the budget. They
-            # depend on rows and steps alone, never on time, so that a run cut anywhere meets the same points; only
-            # slice_steps follows the clock, and slices change nothing.
-            next_record = (state.rows // cadence + 1) * cadence if math.isfinite(cadence) else math.inf
-            next_stop = min(next_record, recorder.next_certificate(state))
-            to_record = math.ceil((next_stop - state.rows) / rows_per_step)
-            ahead = method.steps_ahead(state) if isinstance(method, Periodic) else math.inf
-            steps = min(max(1, to_record), slice_steps, ahead, limits.steps(state, rows_per_step))
-            status = limits.reached(state, rows_per_step)
-            if status is None and interrupted():
-                status = Status.INTERRUPTED
-            if status is not None:
-                break
-
-            with clock.running():
-                portion = course.feed.next(int(steps))
-                if portion is not None:
-                    try:
-                        read = method.advance(problem, terms, state, portion.block, portion.order, portion.steps)
-                    except np.linalg.LinAlgError:
-                        raise diverged(method, state) from None
-            if portion is None:
-                status = course.feed.ended
-                break
-            recorder.forget()
-            # A method that reads rows of its own choice says how many; all others have read what the feed gave them.
-            state.iterations += portion.steps
-            state.batches += portion.steps * method.batches_per_step
-            state.rows += portion.rows if read is None else read
-            state.seconds = clock.total
-            pace = (clock.total - before) / portion.steps
-            # At most four times as long as the last slice: the first one may have been quick by chance.
-            slice_steps = min(4 * slice_steps, max(1.0, _SLICE_SECONDS / max(pace, 1e-9)))
-            _require_finite(method, state)
-            if state.rows >= next_record or not course.may_be_optimal(tol):
-                status = recorder.record(state, callback)
+            status = going.turn(interrupted)
     # Asked once the old handler is back, so that no Ctrl-C falls between the two; callers that go from run to run must
     # hear of one in the last step as well.
-    if interrupted():
-        status = Status.INTERRUPTED
-    course.feed.close()
-    ended = isinstance(problem.source, Stream) and status is course.feed.ended
-    shown = _with_rest(problem, terms, state, course) if ended else state
-    if recorder.iterations[-1] != shown.iterations or ended:
-        if ended:
-            recorder.forget()
-        recorder.record(shown, callback)
-    # A run that used up its passes may go on later with what rounding to whole steps left of them; others may not.
-    if status is not Status.MAX_PASSES or ended:
-        state.allowance = float(state.rows)
-    rows = state.rows
-    result = recorder.result(shown, status)
-    # What the last certificate reads from a disk is told in the result and not kept: a run that goes on from here takes
-    # the steps of one that was never cut.
-    state.rows = rows
-    result.state = state
-    return result
+    return going.result(Status.INTERRUPTED if interrupted() else status)
+
+
+class _Run:
+    """One call of `run`: what its turns share."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        plan: Sequence[Planned],
+        state: State,
+        budget: Budget,
+        tol: float | None,
+        record_every: float | None,
+        callback: Callable[[Progress], Any] | None,
+    ) -> None:
+        self._clock = Clock(state.seconds, budget.timer)
+        self._problem, self._terms, self._state = problem, problem.terms(), state
+        self._tol, self._callback = tol, callback
+        # A resumed run begins in the stage that its state names, with the feed where it left off.
+        self._course = Course(problem, plan, state, budget.passes)
+        self._cadence = _cadence(problem, budget, record_every, self._course.feed.rows_per_step, tol is not None)
+        self._limits = Limits(problem, state, budget)
+        self._recorder = Recorder(problem, self._course, self._clock, tol, self._limits)
+        self._recorder.record(state)
+        self._slice_steps = 64.0
+
+    def turn(self, interrupted: Callable[[], bool]) -> Status | None:
+        """Certify what is due, then take a slice of steps; says so if the run should stop here."""
+        state, before = self._state, self._clock.total
+        if self._recorder.certificate_due(state):
+            status = self._recorder.check(state, self._callback)
+            if status is not None:
+                return status
+        # A certificate may have handed over to the next stage, so the method is asked for here, not before.
+        method = self._course.method
+        ended = method.ended(state) if isinstance(method, Periodic) else None
+        if ended is not None:
+            return self._hand_over(method, ended)
+        self._prepare(method)
+        # Snapshots and the like read rows too, so a certificate may have become due by now.
+        if self._recorder.certificate_due(state):
+            return None  # it comes before the next step, as in a run that is resumed here
+        steps, next_record = self._slice(method)
+        status = self._limits.reached(state, self._course.feed.rows_per_step)
+        if status is None and interrupted():
+            status = Status.INTERRUPTED
+        return self._advance(method, steps, next_record, before) if status is None else status
+
+    def result(self, status: Status) -> Result:
+        """The account of the run, with a last record and a last certificate."""
+        problem, state, course, recorder = self._problem, self._state, self._course, self._recorder
+        course.feed.close()
+        ended = isinstance(problem.source, Stream) and status is course.feed.ended
+        shown = _with_rest(problem, self._terms, state, course) if ended else state
+        if recorder.iterations[-1] != shown.iterations or ended:
+            if ended:
+                recorder.forget()
+            recorder.record(shown, self._callback)
+        # A run that used up its passes may go on later with what rounding to whole steps left of them; others may not.
+        if status is not Status.MAX_PASSES or ended:
+            state.allowance = float(state.rows)
+        rows = state.rows
+        result = recorder.result(shown, status)
+        # What the last certificate reads from a disk is told in the result and not kept: a run that goes on from here
+        # takes the steps of one that was never cut.
+        state.rows = rows
+        result.state = state
+        return result
+
+    def _hand_over(self, method: Solver, ended: Status) -> Status | None:
+        """What follows on a method that cannot go on: the end of the run, or None for the next stage."""
+        if ended is not Status.EXHAUSTED or not self._course.wants_certificates:
+            return ended
+        # A last certificate ends the run, or hands over to the next stage.
+        status = self._recorder.check(self._state, self._callback)
+        return status or (ended if self._course.method is method else None)
+
+    def _prepare(self, method: Solver) -> None:
+        """Work of the method between its compiled steps, as snapshots are."""
+        with self._clock.running():
+            read = method.prepare(self._problem, self._terms, self._state) if isinstance(method, Periodic) else 0
+        if read:
+            self._state.rows += read
+            self._recorder.forget()
+
+    def _slice(self, method: Solver) -> tuple[float, float]:
+        """How many steps the next compiled call takes, and the rows at which the next record is due.
+
+        Calls end where something is due: a record, a certificate, work of the method, the budget. All of these depend
+        on rows and steps alone, never on time, so that a run cut anywhere meets the same points. Only the longest slice
+        follows the clock, and slices change nothing.
+        """
+        state, rows_per_step = self._state, self._course.feed.rows_per_step
+        cadence = self._cadence
+        next_record = (state.rows // cadence + 1) * cadence if math.isfinite(cadence) else math.inf
+        next_stop = min(next_record, self._recorder.next_certificate(state))
+        to_stop = math.ceil((next_stop - state.rows) / rows_per_step)
+        ahead = method.steps_ahead(state) if isinstance(method, Periodic) else math.inf
+        steps = min(max(1, to_stop), self._slice_steps, ahead, self._limits.steps(state, rows_per_step))
+        return steps, next_record
+
+    def _advance(self, method: Solver, steps: float, next_record: float, before: float) -> Status | None:
+        """Take the steps, count them, and record where that is due; `before` is when the turn began."""
+        state, feed = self._state, self._course.feed
+        with self._clock.running():
+            portion = feed.next(int(steps))
+            if portion is not None:
+                try:
+                    read = method.advance(
+                        self._problem, self._terms, state, portion.block, portion.order, portion.steps
+                    )
+                except np.linalg.LinAlgError:  # iterates have grown until a factorisation failed
+                    raise diverged(method, state) from None
+        if portion is None:
+            return feed.ended
+        self._recorder.forget()
+        state.iterations += portion.steps
+        state.batches += portion.steps * method.batches_per_step
+        # A method that reads rows of its own choice says how many; all others have read what the feed gave them.
+        state.rows += portion.rows if read is None else read
+        state.seconds = self._clock.total
+        pace = (self._clock.total - before) / portion.steps
+        # At most four times as long as the last slice: the first one may have been quick by chance.
+        self._slice_steps = min(4 * self._slice_steps, max(1.0, _SLICE_SECONDS / max(pace, 1e-9)))
+        _require_finite(method, state)
+        if state.rows >= next_record or not self._course.may_be_optimal(self._tol):
+            return self._recorder.record(state, self._callback)
+        return None
 
 
 def _with_rest(problem: Problem, terms: Terms, state: State, course: Course) -> State:
