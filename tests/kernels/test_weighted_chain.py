@@ -27,10 +27,10 @@ def test_the_flows_prove_the_solution(seed: int) -> None:
         l2 = rng.exponential(1.0, n - 1) * (rng.random(n - 1) < (0.8 if case % 7 == 0 else 2.0))
         x, flows = solved(y, w, l1, l2)
         assert np.all(np.abs(flows) <= l2)
-        primal, dual, pull = chain_bounds(y, w, l1, l2, x, flows, float(x[0]) if l1 == 0.0 else 0.0)
+        primal, dual, divergence = chain_bounds(y, w, l1, l2, x, flows, float(x[0]) if l1 == 0.0 else 0.0)
         by_hand = 0.5 * w @ (x - y) ** 2 + l1 * np.abs(x).sum() + l2 @ np.abs(np.diff(x))
         assert primal == pytest.approx(by_hand, rel=1e-12, abs=1e-12)
-        assert pull <= l1 + 1e-12
+        assert divergence <= l1 + 1e-12
         assert abs(primal - dual) <= 1e-12 * max(primal, 1.0)
 
 

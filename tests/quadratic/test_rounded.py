@@ -19,14 +19,14 @@ def rows(loss: losses.Loss) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_lines_are_the_loss(loss: losses.Loss) -> None:
-    """phi(t, b) is the largest u (sign t - offset) - bend u^2 / 2 over the slopes u."""
+    """phi(t, b) is the largest u (sign t - offset) - smoothing u^2 / 2 over the slopes u."""
     t = np.linspace(-3.0, 3.0, 41)
     b = np.where(np.arange(41) % 2 == 0, 1.0, -1.0)
     lines = loss.lines(b)
     assert lines is not None
     a = lines.sign * t - lines.offset
-    u = np.clip(a / (lines.bend or 1e-300), -lines.short, lines.over)
-    assert np.allclose(u * (a - 0.5 * lines.bend * u), loss.value(t, b))
+    u = np.clip(a / (lines.smoothing or 1e-300), -lines.short, lines.over)
+    assert np.allclose(u * (a - 0.5 * lines.smoothing * u), loss.value(t, b))
 
 
 @pytest.mark.parametrize("loss", LOSSES[:4], ids=repr)

@@ -106,7 +106,7 @@ def test_the_least_gap_is_no_larger_than_the_gap(seed: int) -> None:
     problem = fused(*rng.uniform(0.001, 0.1, 2), sample_weight=rng.random(500) if seed % 2 else None)
     x = spdpeg.solve(problem, tol=1e-3 if seed % 3 else 1e-6).x + 1e-4 * rng.standard_normal(problem.n_coordinates)
     seen = problem.sums.evaluate(x)
-    certificate = certify(problem, x, np.zeros(problem.F.n_outputs), seen=seen, tol=1e-2)
+    certificate = certify(problem, x, np.zeros(problem.F.n_outputs), evaluation=seen, tol=1e-2)
     assert least_gap(problem, x, seen, problem.objective(x), 1e-2) <= certificate.gap + 1e-14
 
 

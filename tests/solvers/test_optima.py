@@ -102,7 +102,7 @@ def settle(
         "q": x - c * (gradient + F.T @ y),
         "back": F.T @ y,
         # sdca-admm keeps K^T y and spdhg-cers the whole sum.
-        "pull": -gradient if stacked else gradient + F.T @ y,
+        "adjoint": -gradient if stacked else gradient + F.T @ y,
     }
     for name in filled.keys() & vectors.keys():
         vectors[name][:] = filled[name]
