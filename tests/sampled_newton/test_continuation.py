@@ -12,7 +12,7 @@ from spdpeg.certificate import certify, least_gap
 from spdpeg.estimators import fitting
 from spdpeg.paths import path
 from spdpeg.sampled_newton import continuation
-from spdpeg.sampled_newton.continuation import Continuation, Place
+from spdpeg.sampled_newton.continuation import Continuation, Neighbour
 
 CLASSES = datasets.piecewise_constant(500, 25, seed=2)
 NUMBERS = datasets.piecewise_constant(500, 25, task="regression", seed=2)
@@ -31,9 +31,9 @@ def fused(lam1: float, lam2: float, **options: Any) -> spdpeg.Problem:
     )
 
 
-def place_of(problem: spdpeg.Problem) -> Place:
+def place_of(problem: spdpeg.Problem) -> Neighbour:
     result = spdpeg.solve(problem, tol=1e-8)
-    return Place(result.x, problem.sums.evaluate(result.x).margins, result.dual)
+    return Neighbour(result.x, problem.sums.evaluate(result.x).margins, result.dual)
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-9])
@@ -82,7 +82,7 @@ def test_a_start_far_away_or_without_passes_is_refused() -> None:
     way = Continuation(problem)
     assert way.solve(problem, [solution], 1e-6, 1.0) is None
     margins = problem.sums.evaluate(1e8 * solution.x).margins
-    far = way.solve(problem, [Place(1e8 * solution.x, margins, solution.dual)], 1e-6, 1000.0)
+    far = way.solve(problem, [Neighbour(1e8 * solution.x, margins, solution.dual)], 1e-6, 1000.0)
     assert far is None or problem.certificate(far[0].x, far[0].dual).rel_gap <= 1.1e-6
 
 
