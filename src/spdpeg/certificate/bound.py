@@ -84,12 +84,17 @@ def certify(
     lower = best
     try:
         smooth = problem.loss.smooth
+        # The slopes that a Newton model predicts are feasible as they are, and their gap is of fourth order in the
+        # step; those at x have to be scaled into the dual domain, which costs first order.
         if slopes is not None:
             lower = max(lower, bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
             if tol is not None and primal - lower > tol * abs(primal) and _one_norm(problem) is None:
                 lower = max(lower, _restored_bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
+        # Half of tol: a bound that is only just good enough might be lost again to rounding when it is judged.
         enough = tol is not None and primal - lower <= 0.5 * tol * abs(primal)
         enough |= slopes is not None and math.isfinite(lower) and not (last or problem.sums.resident)
+        # At a kink phi' is one of many subgradients, as a rule not the optimal one; then only the slopes of a solver
+        # will do.
         if not enough and evaluation.margins is not None and (smooth or slopes is None):
             accuracy = _EXACT if tol is None else _LEVEL * math.sqrt(tol)
             lower = max(lower, bound(problem, at_point(problem, evaluation, accuracy), y.copy(), x))
@@ -142,16 +147,20 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
 
     `x` is a point near the solution, for what sticks out by rounding.
     """
+    # A norm of everything needs no y: its dual ball says at once how far -A^T W u / N has to be scaled.
     norm = _one_norm(problem)
     if norm is not None and not np.any(norm.free(x.size)[: x.size - (problem.bias != 0.0)]):
         return max(_value(problem, slopes, -slopes.gradient, norm, None, x), slopes.loss_part(0.0))
     r1, adjoint = problem.regularizer, problem.F.adjoint
     least = _least_terms(problem, slopes)
     best = max(_value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x), least)
+    # A y that is nearly optimal may miss the ball of r1* by a little, and scaling pays for the worst coordinate alone.
+    # A few dual steps bring all of them in.
     if r1.homogeneous and not r1.indicator and y.size:
         polished = y.copy()
         _polish(problem, polished, slopes.gradient)
         best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(polished)), r1, polished, x))
+    # No better than the trivial bound: something sticks out where r1 is 0, where no scaling helps.
     if best <= least and y.size:
         corrected = _corrected(problem, slopes, y)
         if corrected is not None:
@@ -169,6 +178,8 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
 def _restored_bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
     """The bound after slopes and multiplier were moved to where nothing sticks out, if they could be."""
     best = -math.inf
+    # A multiplier that is 0 but for rounding would be free to move and take part in the correction; the second round
+    # forbids it.
     for noise in (0.0, _NOISE):
         moved = restored(problem, slopes, y, noise) if best == -math.inf else None
         if moved is not None:
@@ -206,6 +217,8 @@ def _value(
     inside = r1.nearest_dual(v)
     excess = np.abs(v - inside)
     cost = 0.0
+    # What sticks out by rounding need not be removed: it is worth at most its product with the solution, whose size is
+    # bounded generously. Left unpaid, it could make a gap negative.
     if np.any(excess):
         # Sums of this size were added up to v.
         size = problem.column_sizes * (share * root_mean_square(problem, slopes))
@@ -217,6 +230,7 @@ def _value(
     scale = r1.dual_scale(inside)
     if y is not None and y.size:
         scale = min(scale, problem.r2.dual_scale(y))
+    # On the border itself rounding may make the conjugate infinite.
     if scale < 1.0:
         scale *= _INSIDE
     if not scale > 0.0:
@@ -287,6 +301,7 @@ def _corrected(problem: ProblemView, slopes: Slopes, y: np.ndarray) -> np.ndarra
     solve = scipy.sparse.linalg.splu(sp.csc_array(shifted), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve
     right = excess[free[used]]
     w = solve(right)
+    # The shift made the system solvable and its solution wrong; refinement against F^T F itself takes that back.
     for _ in range(_REFINEMENTS):
         w = w + solve(right - gram @ w)
     return np.asarray(y + F @ w)

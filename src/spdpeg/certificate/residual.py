@@ -41,7 +41,10 @@ def _primal_gain(problem: ProblemView, x: np.ndarray, evaluation: Evaluation, sl
     # The columns together may curve the loss this many times as much as each alone.
     factor = lipschitz / float(squares.max(initial=0.0)) if np.any(squares) else 1.0
     metric = np.maximum(max(factor, 1.0) * squares, np.finfo(float).tiny)
+    # An empty column has no size of its own; a short step is the safe one.
     metric[squares == 0.0] = float(metric.max())
+    # A penalty that ties coordinates together has no prox in a metric of several numbers; the largest one is safe for
+    # all.
     scaled = problem.regularizer.scaled(1.0 / metric)
     if scaled is None:
         metric = np.full(x.size, float(metric.max()))

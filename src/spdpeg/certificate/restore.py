@@ -48,17 +48,20 @@ def restored(
     effect = np.abs(y) * sizes[n:].max(axis=1, initial=0.0)
     strongest = float((sizes.T @ (weight * np.abs(np.concatenate([u, y])))).max(initial=0.0))
     z = np.concatenate([u, np.where(effect > noise * strongest, y, 0.0)])
+    # A slope at the end of its interval could never leave it again; it is given a little freedom of its own.
     least = np.concatenate([_EDGE * np.where(np.isfinite(high[:n] - low[:n]), high[:n] - low[:n], 0.0), 0.0 * y])
     for _ in range(_ROUNDS):
         v = -(B.T @ (weight * z))
         excess = v - problem.regularizer.nearest_dual(v)
         if np.all(np.abs(excess) <= _ENOUGH * (sizes.T @ (weight * np.abs(z)))):
             break
+        # Moves in proportion to the squared room: slopes near an end hardly move, so that none crosses it.
         room = np.minimum(z - low, high - z)
         room = np.where(np.isfinite(room), room, np.maximum(np.abs(z), 1e-300))
         move = _least_move(B, weight, np.square(np.maximum(room, least)), excess)
         if move is None:
             return None
+        # The longest part of the move that keeps all slopes inside; those that began at an end are clipped instead.
         inner = (room > least)[:n]
         ratios = np.divide(room[:n], np.abs(move[:n]), out=np.full(n, np.inf), where=inner & (move[:n] != 0.0))
         z = np.clip(z + min(1.0, float(ratios.min(initial=1.0))) * move, low, high)

@@ -77,6 +77,7 @@ def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> S
     if directions is None or directions.shape[1] == 0 or not smooth:
         return _from(problem, evaluation, at_margins(problem, evaluation))
     n, count, block = problem.sums.n_rows, directions.shape[1], problem.sums.block
+    # An intercept alone needs no linear algebra: slopes of one sign are scaled down until all add up to 0.
     if count == 1 and problem.bias and directions.indices[0] == problem.n_coordinates - 1:
         if evaluation.positive_part is None:
             evaluation = problem.sums.evaluate(evaluation.gradient, evaluation.margins)
@@ -168,6 +169,7 @@ def _profiled(block: Block, loss: Loss, margins: np.ndarray, A: np.ndarray) -> n
     _, labels, weights = block
     n = labels.size
     w = weights / n if weights.size else np.full(n, 1.0 / n)
+    # Unit columns: directions of different units would make the Hessian look singular.
     lengths = np.sqrt(np.einsum("i,ij,ij->j", w, A, A))
     A = A / np.where(lengths > 0.0, lengths, 1.0)
     t, slopes = margins, loss.derivative(margins, labels)
@@ -179,6 +181,7 @@ def _profiled(block: Block, loss: Loss, margins: np.ndarray, A: np.ndarray) -> n
         H = (A * (w * loss.second_derivative(t, labels))[:, None]).T @ A
         move = A @ np.linalg.lstsq(H, -gradient, rcond=None)[0]
         step = 1.0
+        # Far out, where phi'' is next to 0, a full Newton step overshoots; halve it until the gradient falls.
         while step > _LEAST_STEP:
             slopes = loss.derivative(t + step * move, labels)
             if np.all(np.isfinite(slopes)):

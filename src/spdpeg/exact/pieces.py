@@ -69,6 +69,7 @@ class Lines:
         symmetric = np.array_equal(form.up, form.down) and bool(np.all(np.isfinite(form.up)))
         if form.width != form.size or form.weight.size or form.rounded or not symmetric:
             return None
+        # With an offset or a slope at 0 the kink is not where x vanishes, and pieces would be the wrong ones.
         if np.any(form.offset) or np.any(form.linear):
             return None
         ridge = form.quadratic.diagonal()
@@ -83,6 +84,8 @@ class Lines:
         K.sum_duplicates()
         K.eliminate_zeros()
         lengths = np.diff(K.indptr)
+        # Rows of one entry are an l1 norm. In graphs that were estimated from data they are most rows; as weights they
+        # cost nothing.
         single = np.flatnonzero(lengths == 1)
         at = K.indptr[single]
         weight = weight + np.bincount(K.indices[at], cost[single] * np.abs(K.data[at]), minlength=K.shape[1])
@@ -147,6 +150,7 @@ class Lines:
 
     def vanishing(self, x: np.ndarray) -> np.ndarray:
         """Which rows of K vanish at x, up to rounding."""
+        # Relative to the terms of the sum: what rounding leaves of equal entries is in proportion to them.
         return np.abs(self.K @ x) <= _VANISHES * (abs(self.K) @ np.abs(x))
 
     def pieces(self, zero: np.ndarray, fused: np.ndarray) -> Pieces:
@@ -173,6 +177,8 @@ class Lines:
             return self._collapsed_pairs(pieces, weight, ridge)
         B = sp.csr_array((np.ones(inside.size), (inside, labels)), shape=(pieces.labels.size, pieces.number))
         K = sp.csr_array(self.K @ B)
+        # Entries that cancel within a piece leave rounding behind, which would tie pieces that have nothing to do with
+        # each other.
         K.data[np.abs(K.data) <= _OPPOSITE * float(np.max(np.abs(K.data), initial=0.0))] = 0.0
         return Lines.made(K, self.cost, weight, ridge)
 

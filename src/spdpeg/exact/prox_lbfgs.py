@@ -91,6 +91,7 @@ class ProxLBFGS(Periodic, Watcher):
         x, sums = state.vectors["x"], problem.sums
         first = sums.at(x)
         downhill = x - first.gradient
+        # One product with the true Hessian: without it the first model has a curvature of 1, in no units at all.
         again = sums.at(x, model=first, ahead=downhill)
         assert again.foretold_gradient is not None
         self._remember(state, downhill - x, again.foretold_gradient - first.gradient)
@@ -110,6 +111,7 @@ class ProxLBFGS(Periodic, Watcher):
         z, y = parts.minimum(curvature, x, g, max(_INNER * min(gap, 1.0), ACCURACY))
         v["y"][:] = y
         move = z - x
+        # What the model promises to first order, penalties included; Armijo's rule asks for a part of it.
         slope = float(g @ move) + problem.penalty_value(z) - problem.penalty_value(x)
         length, reads = 1.0, 0
         for _ in range(_MOST_HALVINGS):
@@ -117,6 +119,7 @@ class ProxLBFGS(Periodic, Watcher):
             sweep = problem.sums.at(point)
             reads += 1
             value = sweep.loss + problem.penalty_value(point)
+            # Points that are refused teach curvature too, and their read is paid for.
             self._remember(state, point - x, sweep.gradient - g)
             if value <= before + _ARMIJO * length * min(slope, 0.0) + _ROUNDING * abs(before):
                 self._take(problem, state, point, sweep)
@@ -149,9 +152,11 @@ class ProxLBFGS(Periodic, Watcher):
         """Keep a pair of step and change of the gradient, the last ones of them."""
         v, numbers = state.vectors, state.numbers
         product, square = float(move @ change), float(move @ move)
+        # A pair without curvature would make B singular or indefinite.
         if not product > _CURVED * math.sqrt(square * float(change @ change)):
             return
         pairs = int(numbers["pairs"])
+        # The oldest pair makes room.
         if pairs == _MEMORY:
             for kept in (v["moves"], v["changes"]):
                 kept[:-1] = kept[1:].copy()
@@ -225,6 +230,7 @@ class _Parts:
         V_u, V_p = B.V[:, used], B.V[:, plain]
         D = B.diagonal[plain] + lines.ridge[plain]
         C = np.linalg.solve(np.eye(B.signs.size) + B.signs[:, None] * ((V_p / D) @ V_p.T), np.diag(B.signs))
+        # Symmetric but for rounding; eigh reads one triangle only.
         C = 0.5 * (C + C.T)
         alone = V_p @ (right[plain] / D)
         values, vectors = np.linalg.eigh(C)

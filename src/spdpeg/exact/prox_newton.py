@@ -107,6 +107,7 @@ class ProxNewton(Periodic, Watcher):
         x, sampled, reads = state.vectors["x"].copy(), 0, 1
         given = bool(np.any(x))
         if not given:
+            # A Newton step on a few rows costs next to nothing and saves reads of all of them.
             x, sampled = sampled_start(problem, self._steps(problem), x)
         start = self._steps(problem).start(x)
         nothing = np.zeros(x.size)
@@ -121,6 +122,8 @@ class ProxNewton(Periodic, Watcher):
         v, numbers = state.vectors, state.numbers
         newton = self._steps(problem)
         following, minimum, ahead = newton.step(self._iterate(problem, state))
+        # The multipliers belong to the minimiser of the model, not to the point of the line search: mixing the two
+        # leaves a gap that never closes.
         if ahead.foretold is not None and ahead.foretold_gradient is not None:
             v["y"][:] = self._form(problem).multiplier(minimum.w, minimum.y)
             v["slopes"], v["slopes_gradient"] = problem.sums.kept(ahead.foretold), ahead.foretold_gradient
@@ -145,6 +148,7 @@ class ProxNewton(Periodic, Watcher):
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
         numbers = state.numbers
+        # A certificate takes time, so it waits until the objective has nearly stopped falling.
         seldom = state.iterations >= SLOW and state.iterations % SLOW == 0  # others may do better
         return numbers["drop"] <= _PROMISING * math.sqrt(tol) or bool(numbers["exhausted"]) or seldom
 
@@ -152,6 +156,8 @@ class ProxNewton(Periodic, Watcher):
         numbers = state.numbers
         if numbers["infeasible"]:
             return Status.INFEASIBLE
+        # A separable problem without a penalty in the separating direction has no minimum: the loss falls by the same
+        # factor with every step, for ever.
         left, alone = numbers["value"] / numbers["start"], numbers["value"] - numbers["loss"]
         unpenalised = alone <= _NO_PENALTY * numbers["value"]
         if left <= _VANISHES:

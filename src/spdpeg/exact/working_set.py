@@ -111,11 +111,14 @@ class WorkingSet(Periodic, Watcher):
         before = numbers["value"]
         found = self._identified(problem, state)
         pieces = _not_empty(found.pieces, v["gradient"], problem.n_features)
+        # On the pieces the problem is small and is solved exactly, so that no set of pieces is visited twice and there
+        # are finitely many.
         sums = problem.sums.collapse(pieces.labels, pieces.number)
         lines = parts.lines.collapsed(pieces)
         newton = Newton(sums, ConicModels(lines.form), lines.value, problem.loss.curvature)
         w, margins, curvatures = self._solve(newton, pieces.reduce(v["x"]), numbers)
         x = pieces.expand(w)
+        # The step that finds the next pieces is that of the most curved one of these, by its number of coordinates.
         sizes = np.bincount(pieces.labels[pieces.labels >= 0], minlength=pieces.number)
         numbers["step"] = 1.0 / max(float(np.max(curvatures / sizes)), np.finfo(float).tiny)
         numbers["pieces"] = float(np.count_nonzero(w))
@@ -123,6 +126,7 @@ class WorkingSet(Periodic, Watcher):
         gained = before - numbers["value"]
         if gained <= _STALLED * abs(before):
             numbers["stalled"] += 1
+            # Nothing gained: what is missing lies beyond the pieces that may be opened.
             numbers["cap"] *= _WIDER
             self._found = None  # the next step may open more
         else:
@@ -158,9 +162,11 @@ class WorkingSet(Periodic, Watcher):
         """Newton's steps among the pieces; the point, its margins and the diagonal of the curvature there."""
         at = newton.start(w)
         gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
+        # More accuracy than the gap asks for is lost when the pieces change.
         enough = max(_INNER * gap, _INNER_TOL * numbers["tol"], _FINEST)
         for _ in range(_MOST_INNER):
             at, _, _ = newton.step(at)
+            # Only after a full step: one that was cut short says nothing about the distance that is left.
             if at.exhausted or (at.length == 1.0 and at.foretold <= enough * abs(at.value)):
                 break
         assert at.sweep.curvature is not None

@@ -119,6 +119,7 @@ def start(width: int, terms: Terms) -> Point:
     up = np.where(terms.above > 0.0, terms.up, np.inf)
     down = np.where(terms.below > 0.0, terms.down, np.inf)
     lines, rows = up.size, terms.offset.size
+    # Near the border of its interval a multiplier would keep the first steps short.
     room = np.minimum(np.where(np.isinf(up + down), 1.0, 0.5 * (up + down)), 1.0)
     y = np.zeros(rows)
     y[:lines] = np.clip(0.0, room - down, up - room)
@@ -170,6 +171,8 @@ def measure(terms: Terms, point: Point, work: Work) -> tuple[float, float]:
         missed = work.image[e] - p + q - smoothing * point.y[e]
         work.missed[e] = missed
         gap += p * u + q * v
+        # A miss costs the objective at most its size times the steepest slope of the line; a constraint has none, so
+        # that its multiplier stands for it.
         price = max(max(terms.up[e], terms.down[e]), abs(point.y[e]))
         cost += abs(missed) * (price if above * below > 0.0 or smoothing > 0.0 else max(price, 1.0))
         work.inverse[e] = 1.0 / (p / u + q / v + smoothing) if above + below + smoothing > 0.0 else 1.0 / EQUATION
@@ -195,9 +198,11 @@ def _scale_group(terms: Terms, point: Point, work: Work, g: int) -> float:
         both += point.body[e] * point.y[e]
     head, lead = point.head[g], point.lead[g]
     size_body, size_y = np.sqrt(square_body), np.sqrt(square_y)
+    # As a product: a difference of squares loses all digits near the border of the cone.
     det_s = np.sqrt(max((head - size_body) * (head + size_body), 1e-300))
     det_l = np.sqrt(max((lead - size_y) * (lead + size_y), 1e-300))
     # s = (head, body) / det_s and l = (lead, -y) / det_l; the scaling point is (s + J l) / (2 gamma).
+    # At least 1 in exact arithmetic; below it gamma would lose its meaning.
     inner_product = max((head * lead - both) / (det_s * det_l), 1.0)
     gamma = np.sqrt(0.5 * (1.0 + inner_product))
     eta = np.sqrt(det_s / det_l)
@@ -297,6 +302,7 @@ def weigh(terms: Terms, work: Work, vector: np.ndarray, out: np.ndarray) -> None
 @shared
 def complete(terms: Terms, point: Point, work: Work) -> float:
     """The rest of the move from dy and K dw; returns how far along it all slacks stay positive, at most 1 / ALMOST."""
+    # Not more than a full step once ALMOST is taken off.
     room = 1.0 / ALMOST
     for e in range(terms.up.size):
         dy, p, q, u, v = work.dy[e], point.p[e], point.q[e], point.u[e], point.v[e]
@@ -338,11 +344,13 @@ def _cone_room(head: float, body: np.ndarray, dhead: float, dbody: np.ndarray, f
         moved += dbody[e] * dbody[e]
         cross += body[e] * dbody[e]
     size = np.sqrt(square)
+    # As a product, for the same reason as in the scaling.
     left = (head - size) * (head + size)
     curvature = dhead * dhead - moved
     tilt = head * dhead - cross
     inside = tilt * tilt - curvature * left
     if (curvature < 0.0 or tilt < 0.0) and inside >= 0.0:
+        # The smaller root in the form that does not subtract equal numbers.
         down = np.sqrt(inside) - tilt
         if down > 0.0:
             return left / down

@@ -107,6 +107,7 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
     if not np.all(np.isfinite(slopes)):
         return None
     linear = model.right() - form.adjoint(slopes)
+    # Each piece begins at the mean of its coordinates.
     lengths = np.maximum(np.asarray(B.sum(axis=0)).ravel(), 1.0)
     v = (B.T @ (solution.w - face.base)) / lengths
     if k == 0:
@@ -118,6 +119,7 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
     w = face.base + B @ v
     multipliers = solution.y[face.rows].copy()
     forces = B.T @ (np.abs(model.right()) + np.abs(model.times(w)) + np.abs(form.K).T @ np.abs(solution.y))
+    # Where all terms are small, rounding of the others is what the slope is made of.
     forces = np.maximum(forces, _LITTLE * float(np.max(scale * forces, initial=0.0)) / scale)
     best, best_v, idle, terms = np.inf, None, 0, _terms(model, solution.w)
     for _ in range(_MOST_STEPS):
@@ -127,6 +129,7 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
         missed = np.concatenate([form.offset[face.rows] - form.K[face.rows] @ w, sides])
         size = _relative(slope, forces)
         size += _relative(missed, np.concatenate([terms[face.rows], np.ones(sides.size)]))
+        # Newton on the right face halves the residual at least; where it does not, rounding is all that is left.
         idle = 0 if size < 0.5 * best else idle + 1
         if size < best:
             best, best_v = size, v
@@ -189,6 +192,7 @@ def _step(
     """Solve H dv + E^T dy = slope, E dv - delta dy = missed, in scaled variables."""
     scaled = sp.csr_array(E @ sp.diags_array(scale))
     sizes = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
+    # Rows of unit length: one shift has to suit all equations.
     unit = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
     scaled = sp.csr_array(sp.diags_array(unit) @ scaled)
     side = unit * missed
@@ -273,9 +277,12 @@ def _holds(model: Model, solution: ModelSolution, vanish: np.ndarray, w: np.ndar
     # What rounding leaves of vanishing rows would count as a rise of the objective.
     image[vanish] = 0.0
     before = form.image(solution.w)
+    # A sign that changed means that the face was the wrong one: the slopes assumed on it are not those of w.
     if ((before * image < 0.0) & (np.abs(image) > _SLACK * size))[:lines].any():
         return False
     if form.bounded and model.violation(w) > max(solution.violation, _VANISHED * float(np.max(size, initial=0.0))):
         return False
+    # A face is accepted only if the objective is no higher than that of the interior point, up to rounding. A run that
+    # took a wrong face would stay there.
     scale = abs(solution.value) + float(np.abs(model.right()) @ np.abs(w))
     return model.value(w, image) <= solution.value + _SLACK * scale

@@ -127,6 +127,7 @@ def _assemble(H: np.ndarray, terms: Terms, work: Work, system: System) -> None:
     for begin in range(0, full.numbers.size, _CHUNK):
         for place in range(_CHUNK):
             k = begin + place
+            # Roots on both sides make it a product of one matrix with itself, for which BLAS has a routine.
             scale = np.sqrt(work.inverse[full.numbers[k]]) if k < full.numbers.size else 0.0
             for j in range(n):
                 full.chunk[place, j] = scale * full.rows[k, j] if scale > 0.0 else 0.0
@@ -146,6 +147,7 @@ def _fold_groups(terms: Terms, work: Work, along: np.ndarray, used: np.ndarray, 
                     used[count] = j
                     count += 1
                 along[j] += terms.values[k] * work.bar[e]
+                # Entries that cancel would make the column look unused, and it would be listed twice.
                 if along[j] == 0.0:
                     along[j] = 1e-300
         factor = work.fold[g] * work.inverse[first] if last > first else 0.0
@@ -219,6 +221,7 @@ def _factor(H: np.ndarray, terms: Terms, work: Work, system: System, damping: fl
         _assemble(H, terms, work, system)
         _fold_groups(terms, work, scratch[3], scratch[4], matrix)
         for j in range(H.shape[0]):
+            # Relative to the diagonal: variables that barriers hold fast have diagonals that are larger by many orders.
             matrix[j, j] += LEAST + damping * matrix[j, j]
         if cholesky(system.lapack, matrix):
             return damping
@@ -272,6 +275,8 @@ def _run(
                 break
         else:
             short, size = gap + cost + steep, max(size, FLOOR)
+            # Steps may be worse before they are better, far from the solution above all; near it no progress means
+            # rounding.
             rises = 0 if short < PROGRESS * least else rises + 1
             ended = not short < HUGE or far(terms, point) > FAR or steps == MOST_STEPS
             if short < least and not ended:
@@ -291,6 +296,7 @@ def _run(
         for stage in range(3):
             aim(terms, here, work, target, second)
             if polishing > 0:
+                # Slacks stay as they are: only the slope is to be corrected.
                 for e in range(work.rest.size):
                     work.rest[e] = 0.0
             _direction(H, terms, work, system, refine or damping > 0.0 or polishing > 0)
@@ -301,6 +307,7 @@ def _run(
                 break
             if stage == 0:
                 left = max(products_after(terms, here, work, min(1.0, step)), 0.0)
+                # Mehrotra: the better the affine step did, the closer to the border the next one may aim.
                 target = gap / pairs * min(1.0, left / gap) ** 3
                 second = 1.0
             else:  # second-order terms have led astray

@@ -76,6 +76,7 @@ def _others(model: Model, found: ModelSolution) -> list[_Way]:
     """What else to try after a doubtful solution."""
     small = model.width + model.form.K.shape[0] <= saddle.MOST_ROWS
     shifts: tuple[float, ...] = saddle.SHIFTS if small else ()
+    # New units come first: they are the cure where a gap is small only in units that were too large.
     ways = [_Way(whole=shifts[-1] if small else 0.0, guess=True)] * _GUESSES if _is_rough(model, found) else []
     for whole in (0.0, *shifts):
         if whole:
@@ -92,6 +93,7 @@ def _tried(model: Model, accuracy: float, way: _Way, before: ModelSolution | Non
     A constraint that is small beside what H and b ask for may be met only in units of the latter.
     """
     found = _minimized(model, accuracy, way, before)
+    # Both are told from a ray, which is a proof; another way would find the same.
     if found.status in ("infeasible", "unbounded"):
         return found, False
     missed = model.form.bounded and _misses(model, found.w)
@@ -125,9 +127,11 @@ def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution |
     kept = _kept_lines(model.form)
     form = kept.form
     diagonal = model.diagonal()
+    # A linear program has no curvature to take units from; its lines have.
     if isinstance(model.H, np.ndarray) and not model.H.any():
         diagonal = diagonal + scaling.equivalent_curvature(form)
     guess = None
+    # Units of an earlier solution, since those from H and b may be off by orders of magnitude.
     if way.guess and before is not None:
         guess = scaling.Guess(before.w, max(_size(model, before), before.gap))
     scales = scaling.find(diagonal, right, form, way.tight, guess)
@@ -173,6 +177,7 @@ def _without_constants(form: ConicForm) -> _Kept:
     y = np.zeros(K.shape[0])
     if used.all():
         return _Kept(_with_rows(form, K, used), np.arange(K.shape[0]), y)
+    # A line that does not depend on w has a slope that is known; at its kink any slope is one, and 0 is safe.
     constant = -form.offset[:lines]
     slopes = np.where(constant == 0.0, 0.0, form.slopes(constant))
     y[:lines] = np.where(used[:lines] | np.isinf(slopes), 0.0, slopes)
@@ -227,6 +232,7 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
     y = kept.y.copy()
     y[kept.rows] = _within(kept.form, scales.unscaled_y(point.y))
     if np.all(np.isfinite(w)):
+        # Factorisations near the solution lose digits; the slope is what certificates are sensitive to.
         w, y = stationary.corrected(model, w, y)
         y = _within(form, y)
     lines = form.n_lines

@@ -118,6 +118,7 @@ class System:
         """dw, K dw and dy, improved `rounds` times against the matrix itself."""
         a = -work.slope
         dw, dy_long = self._once(a, work.rest, work)
+        # Refinement gives back the digits that damping and ill-conditioned cones take.
         for _ in range(rounds):
             dy = self._multipliers(dw, dy_long, work)
             left = a - self.H.times(dw) - self.KT @ dy
@@ -173,6 +174,7 @@ class SaddleSystem:
 def _system(H: Parts, terms: Terms) -> System | SaddleSystem:
     """As it stands where rows of at least three entries form a band, otherwise multiplied out."""
     counts = np.diff(terms.pointers)
+    # Multiplied out, rows of three entries and more widen the band and lose digits.
     if not terms.weight.size and not H.signs.size and counts.size and 3 <= counts.max() <= LONG:
         K = sp.csr_array((terms.values, terms.columns, terms.pointers), shape=(counts.size, H.sparse.shape[0]))
         matrix = BandedSaddle(H.sparse, K)
@@ -212,8 +214,11 @@ def follow(system: Solvable, b: np.ndarray, accuracy: float) -> Outcome:
         steep, size = _residuals(system, b, point, work)
         gap, cost, far = _observe(terms, point, work)
         short, size = gap + cost + steep, max(size, FLOOR)
+        # Iterates that run away belong to a model without a solution; more steps would only overflow.
         if not short < HUGE or far > FAR:
             break
+        # Steps may be worse before they are better, far from the solution above all; near it no progress means
+        # rounding.
         rises = 0 if short < PROGRESS * least else rises + 1
         if short < least:
             least, least_size, best = short, size, _copied(point)
@@ -232,6 +237,7 @@ def follow(system: Solvable, b: np.ndarray, accuracy: float) -> Outcome:
             if pairs == 0.0 or (stage == 1 and step > SHORT) or stage == 2:
                 break
             if stage == 0:
+                # Mehrotra: the better the affine step did, the closer to the border the next one may aim.
                 target, second = gap / pairs * min(1.0, left / gap) ** 3, 1.0
             else:  # second-order terms have led astray
                 target, second = CENTRAL * gap / pairs, 0.0
@@ -280,6 +286,7 @@ def _polish(system: Solvable, b: np.ndarray, point: Point, work: Work, damping: 
     for _ in range(POLISHING):
         work.rest[:] = 0.0
         system.direction(work, 1)
+        # No slack loses more than half, or a multiplier would leave its interval.
         own = work.dy[:lines]
         np.minimum(own, np.where(terms.above > 0.0, 0.5 * point.u, np.inf), out=own)
         np.maximum(own, np.where(terms.below > 0.0, -0.5 * point.v, -np.inf), out=own)
