@@ -83,7 +83,8 @@ def judge(record: dict[str, Any], cap: float, verdicts: Verdicts) -> None:
             seconds, rival = fastest(record, level, target.rivals or ("no one",))
             if rival != "none":
                 ratio = min(seconds, cap) / time_of(record, PROVED, level)
-                verdicts.at_least(f"{name}: {rival} / ours, proved, at {level:g}", target.factor, ratio)
+                told = "" if math.isfinite(seconds) else ", a lower bound by the cap"
+                verdicts.at_least(f"{name}: {rival} / ours, proved, at {level:g}{told}", target.factor, ratio)
     if record["set"] in SMALL and record["task"] == "flr":
         verdicts.at_most(f"{name}: seconds", SMALL_SECONDS, time_of(record, PROVED, FINE[0]))
     if BEFORE in record["methods"]:

@@ -150,7 +150,7 @@ def summary(records: list[dict[str, Any]], cap: float) -> Iterator[str]:
 
 def settings(options: argparse.Namespace) -> dict[str, Any]:
     """What the times depend on."""
-    packages = {METHODS[name].package for name in options.peers} | {"spdpeg", "cvxpy", "numpy", "scipy", "numba"}
+    packages = {method.package for method in METHODS.values()} | {"cvxpy", "numpy", "scipy", "numba"}
     return {
         "repeats": options.repeats, "cap_seconds": options.cap, "levels": LEVELS, "threads": 1,
         "versions": {package: version(package) for package in sorted(packages)},
