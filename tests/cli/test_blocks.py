@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from spdpeg import cli, data, files
-from spdpeg.files import fast_csv
 
 FIT = ["--model", "fused-logistic", "--lam1", "1e-3", "--lam2", "1e-2", "--seed", "0", "--json"]
 NAMES = [f"c{j}" for j in range(6)]
@@ -82,18 +81,6 @@ def test_what_convert_refuses(directory: Path, tmp_path: Path, capsys: Any) -> N
         assert cli.main([*map(str, arguments)]) == 1
         assert message in capsys.readouterr().err
     assert not (tmp_path / "out" / "manifest.json").exists()
-
-
-@pytest.mark.parametrize("head", ["", "\n\n", "a;b;kind\n"])
-def test_both_readers_of_csv_agree(head: str, tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text(head + "1.5;2;no\n-3e-2;0;yes\n")
-    slow, [fast] = files.read(path), list(fast_csv.stream(path))
-    np.testing.assert_array_equal(slow.X, fast.X)
-    assert slow.y is not None
-    assert fast.y is not None
-    assert slow.y.tolist() == fast.y.tolist()
-    assert slow.names == fast.names
 
 
 def test_parquet_in_chunks(directory: Path) -> None:

@@ -17,6 +17,7 @@ from sklearn.datasets import dump_svmlight_file
 
 import spdpeg
 from spdpeg import InputError, UnsupportedError, files
+from spdpeg.files import delimited, parallel
 
 RNG = np.random.default_rng(0)
 X = np.where(RNG.random((60, 5)) < 0.5, RNG.standard_normal((60, 5)), 0.0)
@@ -261,7 +262,8 @@ def test_chunks_are_what_a_stream_takes(tmp_path):
     assert spdpeg.solve(problem, "spdpeg", max_passes=2).passes == 2
 
 
-def test_streams_keep_one_chunk_in_memory(tmp_path):
+def test_streams_keep_some_blocks_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(parallel, "_BLOCK", 1 << 12)
     peaks = []
     for copies in (50, 400):
         path = written(tmp_path / "data.xz", lzma.compress(CSV.encode() * copies, preset=0))
@@ -270,3 +272,45 @@ def test_streams_keep_one_chunk_in_memory(tmp_path):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.1 * peaks[0]
+
+
+def test_a_stream_tells_how_far_it_is(tmp_path):
+    path, told = written(tmp_path / "data.csv", CSV), []
+    assert len(list(files.stream(path, 25, told=told.append))) == len(told) == 3
+    assert told[-1] == path.stat().st_size
+
+
+LABELS = {
+    "numbers": ["1", "-1", "0.25", "1e3"],
+    "text": ["yes", "no", "not known", "1"],
+    "numbers at first": ["1"] * 40 + ["1.0", "no"],
+    "text at first": ["no"] + ["1.0"] * 60,
+    "large": [str(2**53 + k) for k in range(4)],
+    "infinite": ["1", "2", "1e999", "3"],
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("head", ["", "\n\n", "a;b;kind\n", "a;b;kind\r\n\r\n"])
+def test_compiled_blocks_are_what_single_lines_are(kind, head, tmp_path, monkeypatch):
+    """Blocks of a few lines, some of which only the parser of single lines can read."""
+    rng = np.random.default_rng(0)
+    fields = [" 1.5 ", "-3e-2", "0.1234567890123456789012", "5e-324", "+7", ".5"]
+    labels = LABELS[kind] * 3 if len(LABELS[kind]) < 40 else LABELS[kind]
+    lines = [f"{fields[rng.integers(6)]};{rng.standard_normal()!r};{label}" for label in labels]
+    lines[len(lines) // 2] = '"2";3;' + labels[len(lines) // 2]
+    path = written(tmp_path / "data.csv", head + "\n".join(lines))
+    monkeypatch.setattr(parallel, "_BLOCK", 64)
+
+    def outcome():
+        try:
+            table = files.read(path)
+        except InputError as error:
+            return str(error)
+        return table.X.tolist(), table.y.tolist(), table.names
+
+    compiled = outcome()
+    monkeypatch.setattr(delimited, "_block", delimited._line_by_line)
+    assert compiled == outcome()
+    monkeypatch.setattr(parallel, "_BLOCK", 1 << 22)
+    assert compiled == outcome()

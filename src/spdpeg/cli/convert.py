@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from .. import data, files
 from ..data.selection import pieces
 from ..errors import InputError
-from ..files import fast_csv
-from ..files.columns import Columns
-from ..files.source import Source
 from . import data_options
 from .commands import Commands
 from .output import add_json, show
@@ -80,20 +76,5 @@ def _chunks(args: argparse.Namespace, told: Callable[[int], Any]) -> Iterator[tu
         for piece in pieces(source):
             yield piece, None if source.labels is None else source.labels[start : start + piece.shape[0]]
             start += piece.shape[0]
-    elif _is_plain_csv(args):
-        yield from fast_csv.stream(args.data, Columns(args.target, args.drop), told)
     else:
-        yield from files.stream(rows_per_chunk=_CHUNK, **data_options.reading(args))
-
-
-def _is_plain_csv(args: argparse.Namespace) -> bool:
-    """Whether pyarrow can read the text where it is."""
-    if (
-        args.data == "-"
-        or getattr(args, "categorical", None)
-        or args.features is not None
-        or find_spec("pyarrow") is None
-    ):
-        return False
-    with Source(args.data) as source:
-        return (args.format or source.format) == "csv" and not source.compressed
+        yield from files.stream(rows_per_chunk=_CHUNK, told=told, **data_options.reading(args))

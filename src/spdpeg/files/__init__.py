@@ -1,7 +1,7 @@
 """Data files: what they hold, whole or in chunks, with the place of what is wrong in them."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,11 +100,12 @@ def stream(
     target: int | str | None = None,
     drop: Sequence[int | str] = (),
     categorical: Mapping[str, Sequence[str] | None] | None = None,
+    told: Callable[[int], Any] | None = None,
 ) -> Iterator[Table]:
     """Read LIBSVM text, CSV or Parquet as chunks (X, y) of up to `rows_per_chunk` rows, one in memory at a time.
 
     The other parameters are those of `read`; categories must be listed. Without `n_features`, the first chunk says how
-    many columns LIBSVM text has, and a later row with more is refused.
+    many columns LIBSVM text has, and a later row with more is refused. `told` hears how many bytes were read.
     """
     whole_number("rows_per_chunk", rows_per_chunk, least=1)
     _check_width(n_features)
@@ -122,7 +123,10 @@ def stream(
                 f"{source.name} is of format {name}, which is not read in chunks. "
                 "Read it whole, or convert it to LIBSVM text, CSV or Parquet."
             )
-        yield from _found(_STREAMERS, name)(source, rows_per_chunk, n_features, asked)
+        for chunk in _found(_STREAMERS, name)(source, rows_per_chunk, n_features, asked):
+            if told is not None:
+                told(source.position)
+            yield chunk
 
 
 def _found(table: dict[str, Any], name: str) -> Any:

@@ -1,15 +1,23 @@
-"""CSV: columns separated by commas, semicolons or tabs, one of them the target; with or without a header."""
+"""CSV: columns separated by commas, semicolons or tabs, one of them the target; with or without a header.
+
+Blocks of plain lines are read by compiled code, several at a time. What is written in any other way (quotes, missing
+numbers, text that is not ASCII) goes through NumPy's parser, which finds what is wrong and where.
+"""
 
 import csv
 import itertools
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from ..errors import InputError
+from ..kernels.decimals import LABEL, LABEL_BYTES, LEFT_OUT, powers, read_table
+from . import parallel
 from .columns import Columns, Roles, assembled, indicators, roles
-from .source import Source
+from .source import Lines, Source
 from .table import Table, checked, labels
 
 _FEW = 3
@@ -29,9 +37,43 @@ class Layout(NamedTuple):
     """Of all columns."""
 
 
+@dataclass
+class Part:
+    """Rows of a table without text but for the labels, and the numbers of their lines."""
+
+    X: np.ndarray
+    y: np.ndarray | None
+    """Labels, if all are numbers beyond doubt."""
+    texts: Sequence[str] | np.ndarray
+    """Labels as they are written; none if there are no labels."""
+    lines: np.ndarray
+
+    def __len__(self) -> int:
+        """Rows."""
+        return self.lines.size
+
+    def cut(self, rows: slice) -> Self:
+        """Some of them."""
+        y = None if self.y is None else self.y[rows]
+        return type(self)(self.X[rows], y, self.texts[rows], self.lines[rows])
+
+    def labels(self) -> np.ndarray:
+        """Numbers if all of them are and stay apart as such, text otherwise."""
+        return labels(_as_texts(self.texts)) if self.y is None else self.y
+
+    def place(self, row: int) -> str:
+        """Where a row stands."""
+        return f"line {self.lines[row]}"
+
+
 def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     """The whole file."""
-    table = _parse(source, layout_of(source, n_features, asked), None, n_features)
+    layout = layout_of(source, n_features, asked)
+    if layout.roles.categories:
+        table = _parse(source, layout, None, n_features)
+    else:
+        parts = list(parallel.parsed(source, partial(_block, layout)))
+        table = _table(source.name, layout, _joined(parts), n_features) if parts else None
     if table is None:
         raise InputError(f"{source.name} holds no rows. Check what should have written it.")
     return table
@@ -40,8 +82,12 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
 def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: Columns) -> Iterator[Table]:
     """Chunks of the file."""
     layout = layout_of(source, n_features, asked)
-    while (table := _parse(source, layout, rows_per_chunk, n_features)) is not None:
-        yield table
+    if layout.roles.categories:
+        while (table := _parse(source, layout, rows_per_chunk, n_features)) is not None:
+            yield table
+        return
+    for part in parallel.of_length(parallel.parsed(source, partial(_block, layout)), rows_per_chunk, _joined):
+        yield _table(source.name, layout, part, n_features)
 
 
 def layout_of(source: Source, n_features: int | None, asked: Columns) -> Layout:
@@ -88,8 +134,84 @@ def _is_header(layout: Layout, fields: list[str], below: list[str]) -> bool:
     return rising and len(first) >= _FEW and all("." in below[k] for k in features)
 
 
+# ------------------------------------------------------------------------------------------------------- plain blocks
+
+
+def _block(layout: Layout, name: str, first: int, block: bytes) -> Part:
+    """The rows of some lines, of which the first has this number."""
+    ended = block if block.endswith(b"\n") else block + b"\n"
+    target, features, _ = layout.roles
+    places = np.full(layout.width, LEFT_OUT)
+    places[features] = np.arange(len(features))
+    if target is not None:
+        places[target] = LABEL
+    rows = ended.count(b"\n")
+    bits, lines, y = np.empty((rows, len(features)), np.uint64), np.empty(rows, np.int64), np.empty(rows, np.uint64)
+    texts = np.zeros((0 if target is None else rows, LABEL_BYTES), dtype=np.uint8)
+    left, text = np.empty((parallel.MOST_LEFT, 3), dtype=np.int64), np.frombuffer(ended, dtype=np.uint8)
+    delimiter, spare = ord(layout.delimiter), np.empty(1, np.uint64)
+    n = int(read_table(text, powers(), spare, delimiter, places, bits, y, texts, lines, left))
+    if n < 0:
+        return _line_by_line(layout, name, first, block)
+    X = bits[:n].view(np.float64)
+    for start, stop, entry in left[1 : left[0, 0] + 1]:
+        X.flat[entry] = float(ended[start:stop])
+    numbers = y[:n].view(np.float64) if left[0, 1] else None
+    return Part(X, numbers, texts[:n].view(f"S{LABEL_BYTES}").ravel(), lines[:n] + first)
+
+
+def _line_by_line(layout: Layout, name: str, first: int, block: bytes) -> Part:
+    """The same by NumPy's parser."""
+    source = Lines(name, first, block)
+    numbers, texts = _fields(source, layout, None) or (np.empty((0, layout.width)), {})
+    told = [] if layout.roles.target is None else texts.get(layout.roles.target, [])
+    return Part(numbers[:, layout.roles.features], None, told, np.array(source.numbers, dtype=np.int64))
+
+
+def _joined(parts: list[Part]) -> Part:
+    if len(parts) == 1:
+        return parts[0]
+    numbers = [part.y for part in parts if part.y is not None]
+    y = np.concatenate(numbers) if len(numbers) == len(parts) else None
+    texts: Sequence[str] | np.ndarray
+    if y is None:
+        texts = [text for part in parts for text in _as_texts(part.texts)]
+    else:
+        texts = np.concatenate([part.texts for part in parts])
+    return Part(np.concatenate([part.X for part in parts]), y, texts, np.concatenate([part.lines for part in parts]))
+
+
+def _as_texts(texts: Sequence[str] | np.ndarray) -> Sequence[str]:
+    return texts.astype(str).tolist() if isinstance(texts, np.ndarray) else texts
+
+
+def _table(name: str, layout: Layout, part: Part, n_features: int | None) -> Table:
+    names = None if layout.names is None else [layout.names[k] for k in layout.roles.features]
+    y = None if layout.roles.target is None else part.labels()
+    return checked(name, part.X, y, n_features, names, part.place)
+
+
+# ------------------------------------------------------------------------------------------------------- line by line
+
+
 def _parse(source: Source, layout: Layout, limit: int | None, n_features: int | None) -> Table | None:
-    """The next `limit` rows, None at the end of the file."""
+    """The next `limit` rows of a table with columns of text, None at the end of the file."""
+    found = _fields(source, layout, limit)
+    if found is None:
+        return None
+    numbers, texts = found
+    target, features, categories = layout.roles
+    encoded = {
+        k: indicators(source.name, layout.names[k] if layout.names else str(k), texts[k], levels, source.place)
+        for k, levels in categories.items()
+    }
+    X, names = assembled(features, lambda k: numbers[:, k], encoded, layout.names)
+    y = None if target is None else labels(texts[target])
+    return checked(source.name, X, y, n_features, names, source.place)
+
+
+def _fields(source: Lines, layout: Layout, limit: int | None) -> tuple[np.ndarray, dict[int, list[str]]] | None:
+    """Numbers of the next `limit` rows, and columns of text; None at the end of the file."""
     target, features, categories = layout.roles
     texts: dict[int, list[str]] = {column: [] for column in [*categories, *([] if target is None else [target])]}
 
@@ -122,18 +244,13 @@ def _parse(source: Source, layout: Layout, limit: int | None, n_features: int | 
         raise _complaint(source, layout, str(error)) from None
     if numbers.shape != (len(source.numbers), layout.width):
         raise _complaint(source, layout, "")
-    told = [] if target is None else texts[target]
-    if "" in told:
-        raise InputError(f"{source.name}, {source.place(told.index(''))}: the label is missing. Drop the line.")
-    encoded = {
-        k: indicators(source.name, layout.names[k] if layout.names else str(k), texts[k], levels, source.place)
-        for k, levels in categories.items()
-    }
-    X, names = assembled(features, lambda k: numbers[:, k], encoded, layout.names)
-    return checked(source.name, X, None if target is None else labels(told), n_features, names, source.place)
+    if target is not None and "" in texts[target]:
+        place = source.place(texts[target].index(""))
+        raise InputError(f"{source.name}, {place}: the label is missing. Drop the line.")
+    return numbers, texts
 
 
-def _complaint(source: Source, layout: Layout, error: str) -> InputError:
+def _complaint(source: Lines, layout: Layout, error: str) -> InputError:
     """What is wrong with the line that could not be read."""
     fields = fields_of(source, decoded(source, source.last), layout.delimiter, source.numbers[-1])
     if len(fields) != layout.width:
@@ -159,7 +276,7 @@ def delimiter_of(line: str) -> str:
     return max(",;\t", key=line.count)
 
 
-def fields_of(source: Source, line: str, delimiter: str, number: int) -> list[str]:
+def fields_of(source: Lines, line: str, delimiter: str, number: int) -> list[str]:
     """What stands between the delimiters of a line, which has that number."""
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=delimiter), [])]
@@ -170,7 +287,7 @@ def fields_of(source: Source, line: str, delimiter: str, number: int) -> list[st
         ) from None
 
 
-def decoded(source: Source, line: bytes, number: int | None = None) -> str:
+def decoded(source: Lines, line: bytes, number: int | None = None) -> str:
     """A line as text; by default it is the last one that was read."""
     try:
         return line.decode().removeprefix("\ufeff")

@@ -4,18 +4,16 @@ Blocks of lines are read by compiled code, several at a time. What is written in
 queries, numbers that are none) goes through scikit-learn's parser, line by line, which finds what is wrong and where.
 """
 
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import cpu_count
 
 from ..errors import InputError
 from ..kernels.decimals import powers, read_libsvm
-from . import limits
+from . import limits, parallel
 from .columns import Columns
 from .source import Source
 from .table import Table, checked
@@ -23,19 +21,22 @@ from .table import Table, checked
 _DIGITS = 15
 """Whole numbers with that many digits are held exactly."""
 
-_BLOCK = 1 << 22
-"""Bytes that are parsed at a time."""
 
-_MOST_LEFT = 1 << 12
-"""Numbers of a block that Python may read one by one."""
-
-
-class Parsed(NamedTuple):
+@dataclass
+class Parsed:
     """Rows with indices as they are written, their labels, and the numbers of their lines."""
 
     X: Any
     y: np.ndarray
     lines: np.ndarray
+
+    def __len__(self) -> int:
+        """Rows."""
+        return self.y.size
+
+    def cut(self, rows: slice) -> Self:
+        """Some of them."""
+        return type(self)(self.X[rows], self.y[rows], self.lines[rows])
 
     def place(self, row: int) -> str:
         """Where a row stands."""
@@ -44,7 +45,7 @@ class Parsed(NamedTuple):
 
 def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     """The whole file. Indices count from 1, or from 0 if a 0 occurs, as scikit-learn writes them."""
-    parts = list(_parsed(source))
+    parts = list(parallel.parsed(source, _block))
     if not parts:
         raise InputError(f"{source.name} holds no rows. Check what should have written it.")
     whole = _joined(parts)
@@ -54,33 +55,12 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
 def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: Columns) -> Iterator[Table]:
     """Chunks; the first one decides whether indices count from 0 or 1 and, without `n_features`, how many there are."""
     first = None
-    for part in _of_length(_parsed(source), rows_per_chunk):
+    for part in parallel.of_length(parallel.parsed(source, _block), rows_per_chunk, _joined):
         if first is None:
             first = _first_index(part.X)
         chunk = _table(source, part, n_features, first)
         n_features = chunk.X.shape[1]
         yield chunk
-
-
-def _parsed(source: Source) -> Iterator[Parsed]:
-    """Blocks of the file, in their order, parsed by all processors."""
-    waiting: deque[Future[Parsed]] = deque()
-    with ThreadPoolExecutor(cpu_count(), thread_name_prefix="spdpeg-parse") as pool:
-        try:
-            for first, block in source.blocks(_BLOCK):
-                waiting.append(pool.submit(_block, source.name, first, block))
-                if len(waiting) > cpu_count():
-                    yield from _any_rows(waiting.popleft().result())
-            while waiting:
-                yield from _any_rows(waiting.popleft().result())
-        finally:
-            for future in waiting:
-                future.cancel()
-
-
-def _any_rows(part: Parsed) -> Iterator[Parsed]:
-    if part.y.size:
-        yield part
 
 
 def _block(name: str, first: int, block: bytes) -> Parsed:
@@ -89,7 +69,7 @@ def _block(name: str, first: int, block: bytes) -> Parsed:
     rows, entries = ended.count(b"\n"), ended.count(b":")
     labels, lines = np.empty(rows, dtype=np.uint64), np.empty(rows, dtype=np.int64)
     indptr, indices, values = np.zeros(rows + 1, np.int64), np.empty(entries, np.int32), np.empty(entries, np.uint64)
-    left = np.empty((_MOST_LEFT, 3), dtype=np.int64)
+    left = np.empty((parallel.MOST_LEFT, 3), dtype=np.int64)
     text = np.frombuffer(ended, dtype=np.uint8)
     n = int(read_libsvm(text, powers(), np.empty(1, np.uint64), labels, indptr, indices, values, lines, left))
     if n < 0:
@@ -108,23 +88,8 @@ def _joined(parts: list[Parsed]) -> Parsed:
     width = max(part.X.shape[1] for part in parts)
     for part in parts:
         part.X.resize(part.X.shape[0], width)
-    y, lines = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+    y, lines = (np.concatenate(column) for column in zip(*((part.y, part.lines) for part in parts), strict=True))
     return Parsed(sp.vstack([part.X for part in parts], format="csr"), y, lines)
-
-
-def _of_length(parts: Iterator[Parsed], length: int) -> Iterator[Parsed]:
-    """The same rows, `length` at a time."""
-    waiting: list[Parsed] = []
-    rows = 0
-    for part in parts:
-        waiting.append(part)
-        rows += part.y.size
-        while rows >= length:
-            whole = _joined(waiting)
-            yield Parsed(*(field[:length] for field in whole))
-            waiting, rows = [Parsed(*(field[length:] for field in whole))], rows - length
-    if rows:
-        yield _joined(waiting)
 
 
 # ------------------------------------------------------------------------------------------------------- line by line
@@ -210,7 +175,7 @@ def _first_index(X: Any) -> int:
 
 
 def _table(source: Source, part: Parsed, n_features: int | None, first: int) -> Table:
-    X, y, _ = part
+    X, y = part.X, part.y
     indices = X.indices - first
     if indices.min(initial=0) < 0:
         raise InputError(

@@ -38,30 +38,80 @@ _LIBSVM_ROW = re.compile(rb"\s*[^\s,;]+\s+(qid:\d+\s+)?\d+:")
 _CLUTO_HEADER = re.compile(rb"\s*\d+[ \t]+\d+([ \t]+\d+)?[ \t]*[\r\n]")
 
 
-class Source:
-    """A file, or standard input for "-", to be used in a `with` statement.
+class Lines:
+    """Lines of a text, each with its number.
 
     Attributes
     ----------
     name : str
         For messages.
-    path : Path or None
-        None for standard input.
     numbers : array of int
         Line number of every line that `rows` gave since it was called last.
     last : bytes
         The last of these lines.
+    """
+
+    def __init__(self, name: str, first: int = 1, text: bytes = b"") -> None:
+        self.name = name
+        self.numbers = array("q")
+        self.last = b""
+        self._line = first - 1
+        self._texts: Iterator[bytes] = iter(io.BytesIO(text))
+        self._given_back: list[tuple[int, bytes]] = []
+
+    def rows(self, limit: int | None = None, comment: bytes = b"") -> Iterator[bytes]:
+        """The next `limit` lines that hold anything; a line that begins with `comment` does not."""
+        self.numbers = array("q")
+        with self._undamaged():
+            for number, line in itertools.islice(self._lines(comment), limit):
+                self.numbers.append(number)
+                self.last = line
+                yield line
+
+    def give_back(self, number: int, line: bytes) -> None:
+        """Let `rows` or `blocks` begin with a line that came, and its number; the last given back comes first."""
+        self._given_back.append((number, line))
+
+    def place(self, row: int) -> str:
+        """Where a row stands that `rows` gave, counted from 0; -1 is the last one."""
+        return f"line {self.numbers[row]}"
+
+    def _lines(self, comment: bytes) -> Iterator[tuple[int, bytes]]:
+        while self._given_back:
+            yield self._given_back.pop()
+        for line in self._texts:
+            self._line += 1
+            content = line.lstrip()
+            if content and not (comment and content.startswith(comment)):
+                yield self._line, line
+
+    @contextmanager
+    def _undamaged(self) -> Iterator[None]:
+        """Tell what the decompressors complain of; errors of the disk have a number and go on as they are."""
+        try:
+            yield
+        except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise InputError(
+                f"{self.name} is truncated or damaged after line {self._line} ({error}). Copy or download it again."
+            ) from None
+
+
+class Source(Lines):
+    """A file, or standard input for "-", to be used in a `with` statement.
+
+    Attributes
+    ----------
+    path : Path or None
+        None for standard input.
     compressed : bool
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = _checked(path)
-        self.name = "Standard input" if self.path is None else str(path)
-        self.numbers = array("q")
-        self.last = b""
-        self._line = 0
+        super().__init__("Standard input" if self.path is None else str(path))
         self._length = 0
-        self._given_back: list[tuple[int, bytes]] = []
 
     def __enter__(self) -> Self:
         self._raw = _opened(self.path)
@@ -112,6 +162,11 @@ class Source:
         except (OSError, AttributeError):
             return self._length
 
+    @property
+    def position(self) -> int:
+        """Bytes of the file, as it is stored, that were read so far; 0 of what one cannot jump in."""
+        return int(self._raw.tell()) if self._raw.seekable() else 0
+
     def content(self) -> bytes:
         """All of it, refused if decompression makes more of it than is allowed."""
         most = limits.expanded(self.size) if self.compressed else -1
@@ -127,41 +182,26 @@ class Source:
         in_place = self._file is self._raw and self._raw.seekable()
         return self._raw if in_place else io.BytesIO(self.content())
 
-    def rows(self, limit: int | None = None, comment: bytes = b"") -> Iterator[bytes]:
-        """The next `limit` lines that hold anything; a line that begins with `comment` does not."""
-        self.numbers = array("q")
-        with self._undamaged():
-            for number, line in itertools.islice(self._lines(comment), limit):
-                self.numbers.append(number)
-                self.last = line
-                yield line
-
     def blocks(self, size: int) -> Iterator[tuple[int, bytes]]:
         """Whole lines, about `size` bytes at a time, with the number of the first; instead of `rows`."""
+        first, before = self._returned()
         while True:
             with self._undamaged():
-                block = self._block(size)
+                block = before + self._block(size)
             if not block:
                 return
-            yield self._line + 1, block
-            self._line += block.count(b"\n")
+            yield first, block
+            self._line = first - 1 + block.count(b"\n")
+            first, before = self._line + 1, b""
 
-    def give_back(self, number: int, line: bytes) -> None:
-        """Let `rows` begin with a line that it gave, and its number; the last that is given back comes first."""
-        self._given_back.append((number, line))
-
-    def place(self, row: int) -> str:
-        """Where a row stands that `rows` gave, counted from 0; -1 is the last one."""
-        return f"line {self.numbers[row]}"
-
-    def _lines(self, comment: bytes) -> Iterator[tuple[int, bytes]]:
+    def _returned(self) -> tuple[int, bytes]:
+        """Number of the next line, and the text of all that were given back, with empty lines between them."""
+        first, text, number = self._line + 1, b"", 0
         while self._given_back:
-            yield self._given_back.pop()
-        for line in self._texts:
-            self._line += 1
-            content = line.lstrip()
-            if content and not (comment and content.startswith(comment)):
-                yield self._line, line
+            before, (number, line) = number, self._given_back.pop()
+            first = first if text else number
+            text += b"\n" * (number - before - 1 if text else 0) + line
+        return first, text + b"\n" * (self._line - number if text else 0)
 
     def _block(self, size: int) -> bytes:
         if self._old:
@@ -200,18 +240,6 @@ class Source:
             raise InputError(
                 f"{self.name} is a web page or XML, not data: it begins with {start!r}. Download it again."
             )
-
-    @contextmanager
-    def _undamaged(self) -> Iterator[None]:
-        """Tell what the decompressors complain of; errors of the disk have a number and go on as they are."""
-        try:
-            yield
-        except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise InputError(
-                f"{self.name} is truncated or damaged after line {self._line} ({error}). Copy or download it again."
-            ) from None
 
 
 def _checked(path: Any) -> Path | None:

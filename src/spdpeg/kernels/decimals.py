@@ -1,4 +1,4 @@
-"""Decimal numbers and LIBSVM text, read from bytes with the same outcome as Python's float, to the last bit.
+"""Decimal numbers, LIBSVM text and tables, read from bytes with the same outcome as Python's float, to the last bit.
 
 A number of at most 19 digits is a whole number w times a power of ten. Its product with the power, known to 128 bits,
 tells the nearest float64 in all but a few cases, which are left to Python.
@@ -20,10 +20,22 @@ _LOW = _U(0xFFFFFFFF)
 _UNSURE = _U(0x1FF)
 """The bits of a product that decide its rounding, if all are set."""
 
-_SPACE, _TAB, _NEWLINE, _RETURN, _HASH, _COLON = 32, 9, 10, 13, 35, 58
+_SPACE, _TAB, _NEWLINE, _RETURN, _QUOTE, _HASH, _COLON, _LAST_ASCII = 32, 9, 10, 13, 34, 35, 58, 127
 _PLUS, _MINUS, _DOT, _ZERO, _NINE, _E, _SMALL_E = 43, 45, 46, 48, 57, 69, 101
 
+_MOST_DIGITS = 19
+"""Of a number that 64 bits hold for certain."""
+
 _MOST_INDEX = 2**31 - 2
+
+LABEL, LEFT_OUT = -1, -2
+"""Columns of a table that are not numbers of X."""
+
+LABEL_BYTES = 32
+"""Longest label of a table that is read here."""
+
+_WHOLE = 15
+"""Characters of a label that is certainly the number it is read as; longer whole numbers may be rounded."""
 
 
 @cache
@@ -104,22 +116,26 @@ def _number(text: np.ndarray, at: int, table: np.ndarray, bits: np.ndarray) -> i
 
     0 if there is no number.
     """
-    start, negative = at, text[at] == _MINUS
+    negative = text[at] == _MINUS
     if negative or text[at] == _PLUS:
         at += 1
-    w, digits, seen, point = _U(0), 0, 0, 0
-    while _ZERO <= text[at] <= _NINE or (text[at] == _DOT and not point):
-        if text[at] == _DOT:
-            point = at + 1
-        else:
-            seen += 1
-            if digits > 0 or text[at] != _ZERO:
-                digits += 1
-                w = w * _U(10) + _U(text[at] - _ZERO)
+    first, w = at, _U(0)
+    while _ZERO <= text[at] <= _NINE:
+        w, at = w * _U(10) + _U(text[at] - _ZERO), at + 1
+    seen, q = at - first, 0
+    if text[at] == _DOT:
         at += 1
+        point = at
+        while _ZERO <= text[at] <= _NINE:
+            w, at = w * _U(10) + _U(text[at] - _ZERO), at + 1
+        q = point - at
+        seen -= q
     if seen == 0:
         return 0
-    q = point - at if point else 0
+    if seen > _MOST_DIGITS:
+        while text[first] == _ZERO or text[first] == _DOT:
+            seen -= text[first] == _ZERO
+            first += 1
     if text[at] == _SMALL_E or text[at] == _E:
         at += 1
         down = text[at] == _MINUS
@@ -132,11 +148,11 @@ def _number(text: np.ndarray, at: int, table: np.ndarray, bits: np.ndarray) -> i
             exponent = min(10 * exponent + text[at] - _ZERO, 100000)
             at += 1
         q += -exponent if down else exponent
-    if digits > 19 or not _nearest(w, q, table, bits):
+    if seen > _MOST_DIGITS or not _nearest(w, q, table, bits):
         return -at
     if negative:
         bits[0] |= _U(1) << _U(63)
-    return at if at > start else 0
+    return at
 
 
 @kernel
@@ -174,7 +190,7 @@ def read_libsvm(
                 at += 1
             continue
         end = _number(text, at, table, bits)
-        if abs(end) - at > 15 or end <= 0:  # a long label may stand for another one, which others judge
+        if abs(end) - at > _WHOLE or end <= 0:  # a long label may stand for another one, which others judge
             return -1 - begun
         labels[row], lines[row], at, before = bits[0], line, end, -1
         while True:
@@ -205,4 +221,110 @@ def read_libsvm(
         row += 1
         indptr[row] = entry
     left[0, 0] = listed
+    return row
+
+
+@inner
+def _past_spaces(text: np.ndarray, at: int, delimiter: int) -> int:
+    while text[at] == _SPACE or (text[at] == _TAB and delimiter != _TAB):
+        at += 1
+    return at
+
+
+@inner
+def _is_blank(text: np.ndarray, at: int) -> bool:
+    """Whether nothing stands on a line."""
+    while text[at] == _SPACE or text[at] == _TAB or text[at] == _RETURN:
+        at += 1
+    return text[at] == _NEWLINE
+
+
+@inner
+def _field(text: np.ndarray, at: int, delimiter: int) -> tuple[int, int]:
+    """Where the text of a field ends, and where spaces after it do; (-1, -1) if it is not plain."""
+    stop = at
+    while text[at] != delimiter and text[at] != _NEWLINE:
+        byte = text[at]
+        if byte == _RETURN:
+            if text[at + 1] != _NEWLINE:
+                return -1, -1
+            break
+        if byte == _QUOTE or byte > _LAST_ASCII or (byte < _SPACE and byte != _TAB):
+            return -1, -1
+        at += 1
+        if byte != _SPACE and byte != _TAB:
+            stop = at
+    return stop, at
+
+
+@inner
+def _is_exact(text: np.ndarray, start: int, stop: int) -> bool:
+    """Whether a number is short, or not a whole one."""
+    exact = stop - start <= _WHOLE
+    for at in range(start, stop):
+        exact |= text[at] == _DOT or text[at] == _E or text[at] == _SMALL_E
+    return exact
+
+
+@kernel
+def read_table(
+    text: np.ndarray,
+    table: np.ndarray,
+    bits: np.ndarray,
+    delimiter: int,
+    places: np.ndarray,
+    values: np.ndarray,
+    labels: np.ndarray,
+    texts: np.ndarray,
+    lines: np.ndarray,
+    left: np.ndarray,
+) -> int:
+    """Lines of fields, the last one ended like the others; returns the number of rows.
+
+    places[j] is the column of `values` for field j, or LABEL or LEFT_OUT. Values and labels are filled with the bits of
+    numbers, `texts` with the labels as they are written. Numbers that Python must read are listed in `left`: where they
+    begin and end, and which value each is; its first row counts them, and tells whether all labels are numbers.
+    -1 if a line is anything else than numbers and short labels without quotes.
+    """
+    at, row, line, listed, all_numbers, width = 0, 0, 0, 0, True, places.size
+    while at < text.size:
+        if _is_blank(text, at):
+            while text[at] != _NEWLINE:
+                at += 1
+            at, line = at + 1, line + 1
+            continue
+        for field in range(width):
+            place, at = places[field], _past_spaces(text, at, delimiter)
+            if place >= 0:
+                end = _number(text, at, table, bits)
+                if end == 0:
+                    return -1
+                if end < 0:
+                    listed, end = listed + 1, -end
+                    if listed >= left.shape[0]:
+                        return -1
+                    left[listed, 0], left[listed, 1], left[listed, 2] = at, end, row * values.shape[1] + place
+                values[row, place] = bits[0]
+                at = _past_spaces(text, end, delimiter)
+            else:
+                start = at
+                stop, at = _field(text, at, delimiter)
+                if place == LABEL:
+                    if stop <= start or stop - start > LABEL_BYTES:
+                        return -1
+                    for k in range(start, stop):
+                        texts[row, k - start] = text[k]
+                    if all_numbers:
+                        all_numbers = _number(text, start, table, bits) == stop and _is_exact(text, start, stop)
+                        labels[row] = bits[0]
+                elif at < 0:
+                    return -1
+            if field == width - 1 and text[at] == _RETURN:
+                at += 1
+            if text[at] != (_NEWLINE if field == width - 1 else delimiter):
+                return -1
+            at += 1
+        lines[row] = line
+        row, line = row + 1, line + 1
+    left[0, 0], left[0, 1] = listed, all_numbers
     return row
