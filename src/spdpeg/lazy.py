@@ -1,5 +1,6 @@
 """Collections that are not computed yet: told by the module of their class, so that nothing has to be imported."""
 
+import sys
 from typing import Any
 
 from .errors import InputError
@@ -7,6 +8,8 @@ from .errors import InputError
 
 def is_dask(item: Any) -> bool:
     """Whether this is an array, a data frame, a column or anything else of dask."""
+    if "dask" not in sys.modules:
+        return False
     return any(kind.__module__.partition(".")[0] in ("dask", "dask_expr") for kind in type(item).__mro__)
 
 

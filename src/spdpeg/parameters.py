@@ -4,6 +4,7 @@ import copy
 import inspect
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -28,9 +29,7 @@ class Parameterized:
 
     @classmethod
     def _parameters(cls) -> list[inspect.Parameter]:
-        if cls.__init__ is object.__init__:
-            return []
-        return [p for p in inspect.signature(cls.__init__).parameters.values() if p.name != "self"]
+        return _parameters_of(cls.__init__)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Constructor arguments by name; with `deep`, also those of nested terms as `outer__inner`."""
@@ -98,6 +97,13 @@ def as_number(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.nan
+
+
+@lru_cache(maxsize=256)
+def _parameters_of(constructor: Any) -> list[inspect.Parameter]:
+    if constructor is object.__init__:
+        return []
+    return [p for p in inspect.signature(constructor).parameters.values() if p.name != "self"]
 
 
 def whole_number(name: str, value: Any, least: float = -math.inf) -> int:

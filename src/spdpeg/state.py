@@ -4,7 +4,7 @@ import copy
 import json
 import math
 import os
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,11 @@ class State:
 
     def copy(self) -> "State":
         """An independent copy."""
-        return copy.deepcopy(self)
+        loop = replace(self.loop, stages=[replace(stage) for stage in self.loop.stages])
+        arrays = ({name: array.copy() for name, array in some.items()} for some in (self.vectors, self.held))
+        vectors, held = arrays
+        parameters, numbers = copy.deepcopy(self.parameters), dict(self.numbers)
+        return replace(self, parameters=parameters, numbers=numbers, vectors=vectors, loop=loop, held=held)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one .npz file (no pickle); an existing file is replaced only once the new one is complete."""

@@ -70,16 +70,30 @@ def _weights(block: Block) -> np.ndarray:
 
 def _stacked(parts: list[Rows]) -> Rows:
     if all(rows.indptr.size == 0 for rows in parts):
-        whole: Source = Dense(np.concatenate([_table(rows) for rows in parts]))
-    else:
-        whole = CSR.from_scipy(sp.vstack([sp.csr_array(_table(rows)) for rows in parts], format="csr"))
-    return whole.rows._replace(bias=parts[0].bias)
+        return Dense(np.concatenate([_table(rows) for rows in parts])).rows._replace(bias=parts[0].bias)
+    sparse = [rows if rows.indptr.size else CSR.from_scipy(sp.csr_array(_table(rows))).rows for rows in parts]
+    ends = [(rows.indptr[0], rows.indptr[-1]) for rows in sparse]
+    values = np.concatenate([rows.values[first:last] for rows, (first, last) in zip(sparse, ends, strict=True)])
+    indices = np.concatenate([rows.indices[first:last] for rows, (first, last) in zip(sparse, ends, strict=True)])
+    lengths = np.concatenate([np.diff(rows.indptr) for rows in sparse])
+    return _compressed(parts[0], values, indices, lengths)
 
 
 def _picked(rows: Rows, places: np.ndarray) -> Rows:
-    chosen = _table(rows)[places]
-    source: Source = Dense(chosen) if rows.indptr.size == 0 else CSR.from_scipy(chosen)
-    return source.rows._replace(bias=rows.bias)
+    if rows.indptr.size == 0:
+        return Dense(_table(rows)[places]).rows._replace(bias=rows.bias)
+    lengths = np.diff(rows.indptr)[places]
+    before = np.cumsum(lengths) - lengths
+    entries = np.arange(lengths.sum()) + np.repeat(rows.indptr[places] - before, lengths)
+    return _compressed(rows, rows.values[entries], rows.indices[entries], lengths)
+
+
+def _compressed(like: Rows, values: np.ndarray, indices: np.ndarray, lengths: np.ndarray) -> Rows:
+    """Sparse rows of these lengths; they come from blocks, whose indices were made sure of."""
+    kind = indices.dtype if values.size <= np.iinfo(indices.dtype).max else np.int64
+    indptr = np.zeros(lengths.size + 1, dtype=kind)
+    np.cumsum(lengths, out=indptr[1:])
+    return like._replace(values=frozen(values), indices=frozen(indices), indptr=frozen(indptr))
 
 
 def _table(rows: Rows) -> Any:

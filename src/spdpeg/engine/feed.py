@@ -143,8 +143,7 @@ class StreamFeed:
             chunk = self._stream.take(1)
             if chunk is None:
                 return False
-        came = self._problem.encode(*chunk)
-        self._problem.check_block(came)
+        came = self._problem.checked_chunk(chunk)
         if self._order is not None:
             self._order.watch(came.labels)
         self._chunk = chunk

@@ -102,7 +102,9 @@ class _Run:
         self._limits = Limits(problem, state, budget)
         self._recorder = Recorder(problem, self._course, self._clock, tol, self._limits)
         self._recorder.record(state)
-        self._slice_steps = 64.0
+        # A run that goes on knows its pace already.
+        pace = state.seconds / state.iterations if state.iterations else 0.0
+        self._slice_steps = max(1.0, _SLICE_SECONDS / pace) if pace > 0.0 else 64.0
 
     def turn(self, interrupted: Callable[[], bool]) -> Status | None:
         """Certify what is due, then take a slice of steps; says so if the run should stop here."""

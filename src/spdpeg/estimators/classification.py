@@ -70,7 +70,8 @@ class Classifier(ClassifierMixin, Estimator):
         """Go on with a chunk."""
         known: np.ndarray | None = getattr(self, "classes_", None)
         X, y, weights = self._checked(X, y, sample_weight, reset=known is None)
-        _require_classes(y)
+        if known is None or not _comparable(y, known):
+            _require_classes(y)
         if known is None:
             if classes is None:
                 raise InputError("classes is missing. Name all labels that will come in the first call of partial_fit.")
@@ -204,6 +205,11 @@ class Classifier(ClassifierMixin, Estimator):
 def _require_classes(y: Any) -> None:
     with told():
         check_classification_targets(y)
+
+
+def _comparable(y: np.ndarray, known: np.ndarray) -> bool:
+    """Whether labels can be looked up among those known without a look at what they are: both numbers, or both text."""
+    return all(each.dtype.kind in "biuf" for each in (y, known)) or all(each.dtype.kind == "U" for each in (y, known))
 
 
 def _labels(classes: Any) -> np.ndarray:

@@ -15,6 +15,7 @@ from ..certificate.slopes import MOST_FREE, best_constant
 from ..data import CSR, Block, Source, Stream, Tables, as_source
 from ..data.base import no_weights
 from ..data.selection import pieces
+from ..data.stream import Chunk
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import CHUNK, as_reals
 from ..kernels.rows import gradient_sum, sum_chunks
@@ -77,6 +78,9 @@ class Problem:
     0.693147
     """
 
+    _first_chunk: Chunk | None = None
+    """Of a stream: it makes `block`, and was checked with it."""
+
     def __init__(
         self,
         X: Any,
@@ -106,7 +110,7 @@ class Problem:
                     "X is a stream and brings its labels and weights itself. Leave y, sample_weight and offset out."
                 )
             self.n_samples: int | None = None
-            chunk = self.source.peek()
+            chunk = self._first_chunk = self.source.peek()
             if self.loss.binary:
                 self.classes = classes_of_stream(chunk[1], self.source.classes)
             self._block: Block | None = self.encode(*chunk)
@@ -400,6 +404,14 @@ class Problem:
         source = as_source(X)
         scale = no_weights() if weights is None else as_reals(checked_weights(weights, source.n_samples))
         return Block(source.rows._replace(bias=self.bias), self._encode_labels(y, "y of a chunk"), scale)
+
+    def checked_chunk(self, chunk: Chunk) -> Block:
+        """A chunk of a stream as a block without NaN or infinite entries; the first one was looked at before."""
+        if chunk is self._first_chunk and self._block is not None:
+            return self._block
+        block = self.encode(*chunk)
+        self.check_block(block)
+        return block
 
     def streamed(self) -> "Problem":
         """The same problem with its rows as a stream, each traversal of which is a pass; for data read in blocks."""

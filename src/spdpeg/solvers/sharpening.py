@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..kernels.composition import apply_prox
 from ..problem import Problem
+from ..schemes.composite_prox import Work, composite_prox
 
 _LENGTHS = 4.0 ** np.arange(6)
 """Multiples of the safe step that are tried."""
@@ -31,7 +33,11 @@ def sharpened(
         Mean loss on some rows. Without it the safe step is taken.
     """
     lengths = _LENGTHS if loss is not None else _LENGTHS[:1]
-    candidates = [_stepped(problem, x, gradient, float(step * length)) for length in lengths]
+    prox = _prox(problem)
+    candidates = [prox(x - step * length * gradient, float(step * length)) for length in lengths]
+    if problem.bias:
+        for candidate in candidates:
+            candidate[-1] = x[-1]
     if loss is None:
         return candidates[0]
     values = np.array([loss(candidate) + problem.penalty_value(candidate) for candidate in candidates])
@@ -39,27 +45,24 @@ def sharpened(
     return candidates[int(np.flatnonzero(good)[-1])]
 
 
-def _stepped(problem: Problem, x: np.ndarray, gradient: np.ndarray, step: float) -> np.ndarray:
-    point = x - step * gradient
-    moved = (
-        _composite_prox(problem, point, step)
-        if problem.joint_penalty is None
-        else problem.joint_penalty.prox(point, step)
-    )
-    if problem.bias:
-        moved[-1] = x[-1]
-    return moved
+def _prox(problem: Problem) -> Callable[[np.ndarray, float], np.ndarray]:
+    """Point and step to the prox of step (r1 + r2(F .)); terms are packed once, for all points."""
+    d, F = problem.n_coordinates, problem.F
+    if problem.joint_penalty is not None:
+        term = problem.joint_penalty.prox_term(d)
 
+        def exact(point: np.ndarray, step: float) -> np.ndarray:
+            out = np.empty(d)
+            apply_prox(term, point, step, out)
+            return out
 
-def _composite_prox(problem: Problem, point: np.ndarray, step: float) -> np.ndarray:
-    """The prox of step (r1 + r2(F .)) by fast projected steps on its dual."""
-    F, length = problem.F, 1.0 / (step * problem.F.squared_norm) if problem.F.squared_norm else 1.0
-    y = ahead = np.zeros(F.n_outputs)
-    momentum = 1.0
-    for _ in range(_DUAL_STEPS):
-        x = problem.regularizer.prox(point - step * F.adjoint(ahead), step)
-        following = problem.r2.dual_prox(ahead + length * F.forward(x), length)
-        faster = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-        ahead = following + (momentum - 1.0) / faster * (following - y)
-        y, momentum = following, faster
-    return np.array(problem.regularizer.prox(point - step * F.adjoint(y), step))
+        return exact
+    terms, work = problem.terms(), Work.of(d, F.n_outputs)
+
+    def by_dual_steps(point: np.ndarray, step: float) -> np.ndarray:
+        out = np.empty(d)
+        length = 1.0 / (step * F.squared_norm) if F.squared_norm else 1.0
+        composite_prox(terms, point, step, length, _DUAL_STEPS, work, out)
+        return out
+
+    return by_dual_steps

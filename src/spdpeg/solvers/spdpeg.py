@@ -6,7 +6,6 @@ optimization, Neurocomputing 273 (2018). docs/spdpeg.md lists where the printed 
 
 import math
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..problem import Problem
 from ..schemes import adaptive
 from ..schemes.records import gather
 from ..state import State
+from ..sums.local import LocalSums
 from . import averaging
 from .base import LARGEST, About, Solution, require_positive, require_smooth
 from .column_metric import column_metric, dual_factors
@@ -301,7 +301,7 @@ class SPDPEG(Extragradient):
             v["x_average"] = sharpened(problem, v["x_average"], v["gradient_average"], step, None)
         else:
             block = rows._replace(rows=rows.rows._replace(bias=float(learned[adaptive.BIAS])))
-            loss = partial(problem.loss_value, block=block)
+            loss = LocalSums.of(block, problem.loss).loss
             step = 1.0 / (problem.loss.curvature * float(square))
             shown = sharpened(problem, v["x_average"], v["gradient_average"], step, loss)
             below = loss(v["start"]) + problem.penalty_value(v["start"]) < loss(shown) + problem.penalty_value(shown)

@@ -137,7 +137,7 @@ class Read:
 def cut(rows: Rows, n_rows: int, on_disk: bool = False) -> InMemory:
     """Rows in memory, or on a memory map, cut into blocks without a copy."""
     count = max(1, -(-_entries(rows) // BLOCK_ENTRIES))
-    starts = [int(start) for start in np.linspace(0, n_rows, min(count, n_rows) + 1)]
+    starts = [0, n_rows] if count == 1 else [int(start) for start in np.linspace(0, n_rows, min(count, n_rows) + 1)]
     kind = Mapped if on_disk else InMemory
     return kind([_slice(rows, *ends) for ends in pairwise(starts)], starts)
 
