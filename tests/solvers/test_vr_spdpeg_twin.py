@@ -87,7 +87,7 @@ def test_the_cases_differ_in_what_they_are_meant_to() -> None:
             catalogue.instance().with_(X=catalogue.rows() * 2.0 ** (np.arange(catalogue.D) % 4 - 2)),
         )
     ]
-    assert [twin.method.shares is None for twin in twins] == [False, False, False]
+    assert [twin.method.probabilities is None for twin in twins] == [False, False, False]
     assert [twin.method.dual_every for twin in twins] == [1, 2, 1]
     assert [bool(np.ptp(twin.metric)) for twin in twins] == [False, False, True]
 

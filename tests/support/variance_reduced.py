@@ -41,13 +41,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Method:
-    """An instance with steps tau of the coordinates and sigma of the rows of F, and shares that rows are drawn by."""
+    """An instance with steps tau of the coordinates and sigma of the rows of F, and how often rows are drawn."""
 
     instance: Instance
     tau: Vector
     sigma: Vector
     saga: bool = True
-    shares: Vector | None = None
+    probabilities: Vector | None = None
     dual_every: int = 1
 
     def prox(self, v: Vector) -> Vector:
@@ -67,7 +67,7 @@ class Method:
         gradient = state.mean.copy()
         for i in rows:
             change = admm.row_gradients(self.instance, at, np.array([i]))[0] - state.table[i]
-            gradient += change / (len(rows) * (1.0 if self.shares is None else self.shares[i]))
+            gradient += change / (len(rows) * (1.0 if self.probabilities is None else self.probabilities[i]))
             if self.saga:
                 state.table[i] += change
                 state.mean = state.mean + change / len(state.table)
@@ -190,8 +190,8 @@ class Twin:
             tau = np.full_like(tau, tau.min())
         if sigma.size and not isinstance(self.instance.r2, penalties.L1):
             sigma = np.full_like(sigma, sigma.min())
-        shares = squares / squares.mean() if important else None
-        return Method(self.instance, tau, sigma / every, self.estimator == "saga", shares, every)
+        probabilities = squares / squares.mean() if important else None
+        return Method(self.instance, tau, sigma / every, self.estimator == "saga", probabilities, every)
 
     @property
     def _every(self) -> int:
@@ -208,8 +208,8 @@ class Twin:
     def _batches(self) -> Vector:
         n = len(self.instance.X)
         sampler: sampling.Sampler
-        if self.method.shares is not None:
-            sampler = sampling.Importance(self.method.shares, self.batch, self.seed, self.warm_steps)
+        if self.method.probabilities is not None:
+            sampler = sampling.Importance(self.method.probabilities, self.batch, self.seed, self.warm_steps)
         else:
             order = "hybrid" if self.sampling in ("auto", "importance") else self.sampling
             sampler = sampling.make(order, n, self.batch, self.seed, False)

@@ -166,7 +166,7 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
         if corrected is not None:
             best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(corrected)), r1, corrected, x))
         # Where the loss is at its least, slopes are what rounding left of 0.
-        best = max(best, _value(problem, slopes, -adjoint(y), r1, y, x, share=0.0))
+        best = max(best, _value(problem, slopes, -adjoint(y), r1, y, x, fraction=0.0))
         over = _over_diagonal(problem, y)
         if over is not None:
             best = max(best, _value(problem, over, -(over.gradient + adjoint(y)), r1, y, x))
@@ -208,11 +208,11 @@ def _value(
     r1: Penalty,
     y: np.ndarray | None,
     x: np.ndarray,
-    share: float = 1.0,
+    fraction: float = 1.0,
 ) -> float:
     """D(s u, s y) at the largest s <= 1 for which s v lies in the domain of r1*; y is None if r1 stands for r2 too.
 
-    u is that `share` of the slopes.
+    u is that `fraction` of the slopes.
     """
     inside = r1.nearest_dual(v)
     excess = np.abs(v - inside)
@@ -221,7 +221,7 @@ def _value(
     # bounded generously. Left unpaid, it could make a gap negative.
     if np.any(excess):
         # Sums of this size were added up to v.
-        size = problem.column_sizes * (share * root_mean_square(problem, slopes))
+        size = problem.column_sizes * (fraction * root_mean_square(problem, slopes))
         if y is not None and y.size:
             size = size + abs(problem.F.matrix()).T @ np.abs(y)
         if np.any(excess > _ROUNDING * size):
@@ -235,7 +235,7 @@ def _value(
         scale *= _INSIDE
     if not scale > 0.0:
         return -math.inf
-    total = slopes.loss_part(share * scale) - r1.conjugate(scale * inside) - scale * cost
+    total = slopes.loss_part(fraction * scale) - r1.conjugate(scale * inside) - scale * cost
     if y is not None and y.size:
         total -= problem.r2.conjugate(scale * y)
     return total if total < math.inf and not math.isnan(total) else -math.inf

@@ -38,10 +38,10 @@ def restored(
     if d > _MOST_COORDINATES or (n + y.size) * d > _MOST_ENTRIES or block is None or not problem.sums.resident:
         return None
     rows, labels, weights = block
-    share = weights / n if weights.size else np.full(n, 1.0 / n)
+    mean_weights = weights / n if weights.size else np.full(n, 1.0 / n)
     F = problem.F.matrix() if y.size else sp.csr_array((0, d))
     B = np.concatenate([_dense(data_matrix(rows)), _dense(F)])
-    weight = np.concatenate([share, np.ones(y.size)])
+    weight = np.concatenate([mean_weights, np.ones(y.size)])
     low, high = (np.concatenate([end, np.full(y.size, far)]) for end, far in _ends(problem, labels))
     sizes = np.abs(B)
     u = np.clip(slopes.values(), low[:n], high[:n])

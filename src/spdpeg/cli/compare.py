@@ -19,7 +19,7 @@ from .commands import Commands
 _ROUNDS = 2
 """Enough to see which differences are chance."""
 
-_SHARE = 0.1
+_FRACTION = 0.1
 """Of the weight that makes all coefficients 0: what penalties weigh by default."""
 
 _SOLVERS = ("spdpeg", "sgadm", "sadmm", "vr-spdpeg", AUTO)
@@ -88,7 +88,7 @@ def _terms(args: argparse.Namespace, table: files.Table) -> tuple[Penalty, Penal
         problem = Problem(table.X, table.y, loss=args.loss)
         smooth = math.isfinite(args.loss.curvature)
         gradient = float(abs(problem.gradient(np.zeros(problem.n_features))).max()) if smooth else 1.0
-        weight = float(f"{_SHARE * gradient:.2g}")
+        weight = float(f"{_FRACTION * gradient:.2g}")
         return penalties.L1(weight), penalties.L1(weight), operators.FirstDifference()
     F = operators.Identity() if args.F is None else args.F(table.X)
     return args.r1 or penalties.Zero(), args.r2 or penalties.Zero(), F

@@ -82,7 +82,7 @@ class Limits:
             return Status.MAX_ITERATIONS
         return Status.MAX_SECONDS if state.seconds >= self._end[2] else None
 
-    def share(self, state: State) -> float:
+    def fraction(self, state: State) -> float:
         """Of the budget that is used up."""
         now = (state.rows, state.iterations, state.seconds)
         used = zip(self._start, now, self._end, strict=True)

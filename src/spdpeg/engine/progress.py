@@ -43,7 +43,7 @@ def with_bar(work: "Callable[[Callable[[recorder.Progress], None]], Result]") ->
 
         def show(record: "recorder.Progress") -> None:
             facts = f"objective {record.objective:.6g}  gap {record.gap:.1e}"
-            bar.update(run, completed=record.share, description=f"passes {record.passes:.3g}", facts=facts)
+            bar.update(run, completed=record.fraction, description=f"passes {record.passes:.3g}", facts=facts)
 
         def told(number: int, block: int, blocks: int) -> None:
             if block == 1:

@@ -36,7 +36,7 @@ class Progress:
     violation: float
     gap: float
     """Relative duality gap at the last certificate, or the residual where there is none; NaN before the first."""
-    share: float
+    fraction: float
     """Of the budget of this call that is used up, between 0 and 1; 0 if there is none."""
     x: np.ndarray
 
@@ -124,7 +124,7 @@ class Recorder:
                 self.objective[-1],
                 self.violation[-1],
                 self._last_gap(),
-                self._limits.share(state),
+                self._limits.fraction(state),
                 solution.x,
             )
             if callback(progress):

@@ -99,12 +99,12 @@ def loss_lines(problem: Problem, width: int) -> ConicForm:
     rows, labels, weights = problem.block
     lines = problem.loss.lines(labels)
     assert lines is not None
-    share = (weights if weights.size else np.ones(labels.size)) / labels.size
-    kept = np.flatnonzero(share)
+    mean_weights = (weights if weights.size else np.ones(labels.size)) / labels.size
+    kept = np.flatnonzero(mean_weights)
     A = sp.csr_array(data_matrix(rows))[kept]
     K = sp.csr_array(A.multiply(lines.sign[kept, None]))
     K = sp.csr_array((K.data, K.indices, K.indptr), shape=(kept.size, width))
-    own = share[kept]
+    own = mean_weights[kept]
     return broken_lines(
         K, lines.offset[kept], own * lines.over[kept], own * lines.short[kept], size=problem.n_coordinates,
         smoothing=lines.smoothing / own,
@@ -116,10 +116,10 @@ def _slopes(problem: Problem, y: np.ndarray) -> np.ndarray:
     _, labels, weights = problem.block
     lines = problem.loss.lines(labels)
     assert lines is not None
-    share = (weights if weights.size else np.ones(labels.size)) / labels.size
-    kept = np.flatnonzero(share)
+    mean_weights = (weights if weights.size else np.ones(labels.size)) / labels.size
+    kept = np.flatnonzero(mean_weights)
     slopes = np.zeros(labels.size)
     used = (lines.over[kept] > 0.0) | (lines.short[kept] > 0.0)
-    slopes[kept[used]] = lines.sign[kept[used]] * y / share[kept[used]]
+    slopes[kept[used]] = lines.sign[kept[used]] * y / mean_weights[kept[used]]
     # Dividing by the weight may round beyond the slopes of the two lines.
     return np.clip(slopes, *problem.loss.slope_range(labels))

@@ -32,8 +32,8 @@ _MOST = 5000
 _FLOOR = 1e-9
 """Added to the Hessian, relative to its largest entry: the loss is flat where all classes move alike."""
 
-_SHARE = 0.1
-_LEAST_SHARE = 1e-5
+_FRACTION = 0.1
+_LEAST_FRACTION = 1e-5
 """A model is solved until its gap is this part of the gap that is left, or less, where that does not help."""
 
 _FINEST = 1e-12
@@ -92,7 +92,7 @@ class Multinomial:
             )
         ones = np.ones((n, int(intercept)), dtype=X.dtype)
         self._rows = sp.hstack([X, ones], format="csr") if sp.issparse(X) else np.hstack([X, ones])
-        self._share = np.full(n, 1.0 / n) if weights is None else _share(weights)
+        self._mean_weights = np.full(n, 1.0 / n) if weights is None else _mean_weights(weights)
         self._hits = np.eye(k)[codes]
         self._intercept = intercept
         self._set_penalties(r1, r2, F)
@@ -136,7 +136,7 @@ class Multinomial:
             raise InputError(f"tol is {tol}. It must be positive.")
         begun = time.perf_counter()
         x, dual = self._joined(starts)
-        margins, passes, share, best = self._margins(x), 1.0, _SHARE, -np.inf
+        margins, passes, fraction, best = self._margins(x), 1.0, _FRACTION, -np.inf
         records: list[tuple[float, int, float, float, float]] = []
         while True:
             p = softmax(margins, axis=1)
@@ -146,15 +146,15 @@ class Multinomial:
             certificate = self._certificate(model, x, p, dual, objective, best).judged(tol)
             best = certificate.dual
             # A step that was not accepted asks for a better solution of the model.
-            share = 0.1 * share if records and objective == records[-1][3] else _SHARE
+            fraction = 0.1 * fraction if records and objective == records[-1][3] else _FRACTION
             records.append((passes, len(records), time.perf_counter() - begun, objective, 0.0))
             spent = passes >= max_passes and len(records) > 1
-            if certificate.met is not None or spent or share < _LEAST_SHARE:
+            if certificate.met is not None or spent or fraction < _LEAST_FRACTION:
                 break
             result = uninterrupted(
                 minimize(
                     model,
-                    tol=_tolerance(share, certificate, model.objective(x)),
+                    tol=_tolerance(fraction, certificate, model.objective(x)),
                     max_passes=max_passes,
                     x0=x,
                     dual0=dual,
@@ -176,10 +176,10 @@ class Multinomial:
         return np.asarray(self._rows @ x.reshape(self._hits.shape[1], -1).T)
 
     def _loss(self, margins: np.ndarray) -> float:
-        return float(self._share @ (logsumexp(margins, axis=1) - np.sum(margins * self._hits, axis=1)))
+        return float(self._mean_weights @ (logsumexp(margins, axis=1) - np.sum(margins * self._hits, axis=1)))
 
     def _gradient(self, p: np.ndarray) -> np.ndarray:
-        return np.asarray(self._rows.T @ (self._share[:, None] * (p - self._hits))).T.ravel()
+        return np.asarray(self._rows.T @ (self._mean_weights[:, None] * (p - self._hits))).T.ravel()
 
     def _model(self, x: np.ndarray, p: np.ndarray) -> Problem:
         """Least squares with the gradient and the Hessian of the loss at x, and the penalties."""
@@ -199,7 +199,7 @@ class Multinomial:
         H = np.empty((k, width, k, width))
         for a in range(k):
             for b in range(a + 1):
-                curvature = self._share * p[:, a] * ((a == b) - p[:, b])
+                curvature = self._mean_weights * p[:, a] * ((a == b) - p[:, b])
                 H[a, :, b] = _gram(self._rows, curvature)
                 H[b, :, a] = H[a, :, b].T
         return H.reshape(k * width, k * width)
@@ -226,7 +226,7 @@ class Multinomial:
         profiled, y = self._profiled(p), model.r2.dual_prox(-dual, _NO_STEP) if dual.size else -dual
 
         def loss_part(scale: float) -> float:
-            return float(self._share @ np.sum(entr(scale * profiled + (1.0 - scale) * self._hits), axis=1))
+            return float(self._mean_weights @ np.sum(entr(scale * profiled + (1.0 - scale) * self._hits), axis=1))
 
         try:
             slopes = Slopes(self._gradient(profiled), loss_part, lambda: np.full(model.block.labels.size, _SLOPE_SIZE))
@@ -244,20 +244,20 @@ class Multinomial:
         if not self._intercept:
             return p
         for _ in range(_PROFILING):
-            slope = self._share @ (p - self._hits)
+            slope = self._mean_weights @ (p - self._hits)
             if np.abs(slope).max() <= _SETTLED:
                 break
-            means = self._share @ p
-            H = np.diag(means) - (p.T * self._share) @ p + np.ones((slope.size, slope.size))
+            means = self._mean_weights @ p
+            H = np.diag(means) - (p.T * self._mean_weights) @ p + np.ones((slope.size, slope.size))
             move = -np.linalg.solve(H + _FLOOR * np.eye(slope.size), slope)
             p = softmax(np.log(np.maximum(p, np.finfo(float).tiny)) + move, axis=1)
         return p
 
 
-def _tolerance(share: float, certificate: Certificate, objective: float) -> float:
+def _tolerance(fraction: float, certificate: Certificate, objective: float) -> float:
     """For a model with this objective at its start."""
     left = certificate.gap / objective if np.isfinite(certificate.rel_gap) and objective > 0.0 else certificate.residual
-    return float(np.clip(share * left, _FINEST, _SHARE))
+    return float(np.clip(fraction * left, _FINEST, _FRACTION))
 
 
 def _gram(rows: Any, weights: np.ndarray) -> np.ndarray:
@@ -267,7 +267,7 @@ def _gram(rows: Any, weights: np.ndarray) -> np.ndarray:
     return rows.T @ (weights[:, None] * rows)
 
 
-def _share(weights: np.ndarray) -> np.ndarray:
+def _mean_weights(weights: np.ndarray) -> np.ndarray:
     """Weights that sum to 1; of size 1 first, so that the sum neither overflows nor vanishes."""
     sized = np.ldexp(weights, -int(np.frexp(weights.max())[1]))
     return np.asarray(sized / sized.sum())

@@ -15,10 +15,10 @@ from ..files.replacing import replacing
 _FORMAT = 1
 
 
-def key(X: Any, shares: np.ndarray, parameters: dict[str, Any]) -> str:
+def key(X: Any, weights: np.ndarray, parameters: dict[str, Any]) -> str:
     """A name that changes with any entry of X (dense or sparse by columns), weight of a row and parameter."""
     digest = hashlib.sha256(json.dumps([_FORMAT, X.shape, parameters], sort_keys=True).encode())
-    for array in (shares, X.data, X.indices, X.indptr) if sp.issparse(X) else (shares, X):
+    for array in (weights, X.data, X.indices, X.indptr) if sp.issparse(X) else (weights, X):
         digest.update(str(array.dtype).encode())
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()[:32]

@@ -22,25 +22,25 @@ class Covariance:
 
     def __init__(self, X: Any, standardize: bool = False, sample_weight: Any = None) -> None:
         self.X = as_columns(X)
-        self.shares = as_shares(sample_weight, self.X.shape[0])
+        self.weights = normalized_weights(sample_weight, self.X.shape[0])
         self._standardize = standardize
         self.n_columns = int(self.X.shape[1])
 
     @cached_property
     def _means(self) -> np.ndarray:
-        return np.asarray(self.X.T @ self.shares)
+        return np.asarray(self.X.T @ self.weights)
 
     @cached_property
     def _deviations(self) -> np.ndarray:
         """Standard deviations, exactly 0 for constant columns."""
         if sp.issparse(self.X):
             columns = np.repeat(np.arange(self.n_columns), np.diff(self.X.indptr))
-            shares = self.shares[self.X.indices]
-            squares = np.bincount(columns, shares * (self.X.data - self._means[columns]) ** 2, self.n_columns)
+            weights = self.weights[self.X.indices]
+            squares = np.bincount(columns, weights * (self.X.data - self._means[columns]) ** 2, self.n_columns)
             # Zeros that are not stored deviate by the mean.
-            squares += np.maximum(1.0 - np.bincount(columns, shares, self.n_columns), 0.0) * self._means**2
+            squares += np.maximum(1.0 - np.bincount(columns, weights, self.n_columns), 0.0) * self._means**2
         else:
-            squares = self.shares @ np.square(self.X - self._means)
+            squares = self.weights @ np.square(self.X - self._means)
         deviations = np.sqrt(squares)
         return np.where(deviations > 1e-10 * np.abs(self._means), deviations, 0.0)
 
@@ -58,7 +58,7 @@ class Covariance:
     @cached_property
     def _root(self) -> Any:
         """R with S = R^T R, or, where X is sparse and centring would fill it up, S = R^T R - m m^T (`_centre`)."""
-        roots = np.sqrt(self.shares)
+        roots = np.sqrt(self.weights)
         if sp.issparse(self.X):
             return sp.csc_array(sp.diags_array(roots) @ self.X @ sp.diags_array(self._factors))
         return (self.X - self._means) * roots[:, None] * self._factors
@@ -110,7 +110,7 @@ class GivenCovariance(Covariance):
         if np.any(np.diag(self._S) < 0.0):
             raise InputError("covariance has a negative variance on its diagonal. Repair it.")
         self._S = (self._S + self._S.T) / 2.0
-        self.X, self.shares = self._S, np.zeros(0)
+        self.X, self.weights = self._S, np.zeros(0)
         self._standardize = standardize
         self.n_columns = len(self._S)
 
@@ -174,7 +174,7 @@ def as_columns(X: Any) -> Any:
     return matrix
 
 
-def as_shares(sample_weight: Any, n_samples: int) -> np.ndarray:
+def normalized_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
     """Weights of the rows, made to sum to 1; equal ones for None."""
     if sample_weight is None:
         return np.full(n_samples, 1.0 / n_samples)

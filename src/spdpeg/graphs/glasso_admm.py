@@ -156,17 +156,17 @@ def _newton_step(W: np.ndarray, gradient: np.ndarray, support: np.ndarray) -> np
 def _inner_point(C: np.ndarray, bound: np.ndarray) -> np.ndarray:
     """A definite matrix that meets the constraints of the dual: C with all pairs shrunk until the bound allows it."""
     sizes = np.abs(C)
-    shares = np.divide(bound, sizes, out=np.ones_like(C), where=sizes > bound)
-    np.fill_diagonal(shares, 1.0)
-    point: np.ndarray = (1.0 - shares.min()) * C
+    factors = np.divide(bound, sizes, out=np.ones_like(C), where=sizes > bound)
+    np.fill_diagonal(factors, 1.0)
+    point: np.ndarray = (1.0 - factors.min()) * C
     np.fill_diagonal(point, 1.0)
     return point
 
 
 def _dual_value(W: np.ndarray, inner: np.ndarray) -> float:
     """log det + m of the first definite matrix on the way from W to the inner point."""
-    for share in (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1):
-        value = _log_determinant((1.0 - share) * W + share * inner)
+    for fraction in (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1):
+        value = _log_determinant((1.0 - fraction) * W + fraction * inner)
         if value > -np.inf:
             break
     return value + len(W)
@@ -183,7 +183,7 @@ def _log_determinant(matrix: np.ndarray) -> float:
 
 def _balance(primal: np.ndarray, dual: np.ndarray, sparse: np.ndarray, W: np.ndarray) -> float:
     """By what to multiply rho so that both residuals, relative to what they measure, shrink alike; 1/2 to 2."""
-    share = np.linalg.norm(primal) * np.linalg.norm(W)
+    product = np.linalg.norm(primal) * np.linalg.norm(W)
     other = np.linalg.norm(dual) * np.linalg.norm(sparse)
-    ratio = np.sqrt(share / other) if other > 0.0 else 2.0
+    ratio = np.sqrt(product / other) if other > 0.0 else 2.0
     return float(np.clip(ratio, 0.5, 2.0)) if not 0.8 < ratio < 1.25 else 1.0

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from ..errors import InputError, UnsupportedError
 from ..operators import GraphDifference
 from ..parameters import as_number, one_of, shown
-from .covariance import as_columns, as_shares
+from .covariance import as_columns, normalized_weights
 
 METRICS = ("cosine", "euclidean")
 
@@ -50,7 +50,7 @@ def knn(X: Any, k: int = 5, *, metric: str = "cosine", sample_weight: Any = None
         return GraphDifference(np.empty((0, 2), dtype=np.int64), n_nodes=d)
     if sample_weight is not None:
         # Both distances are made of inner products, in which a root of the weight stands on either side.
-        columns = columns @ sp.diags_array(np.sqrt(as_shares(sample_weight, n)))
+        columns = columns @ sp.diags_array(np.sqrt(normalized_weights(sample_weight, n)))
     near = NearestNeighbors(n_neighbors=int(k), metric=metric).fit(columns).kneighbors(return_distance=False)
     pairs = np.column_stack([np.repeat(np.arange(d), int(k)), near.reshape(-1)])
     return GraphDifference(np.unique(np.sort(pairs, axis=1), axis=0), n_nodes=d)

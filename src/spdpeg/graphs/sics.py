@@ -102,7 +102,7 @@ def sics(
     }
     if cache_dir is None:
         return _select(S, **parameters)
-    key = cache.key(S.X, S.shares, parameters | {"standardize": bool(standardize)})
+    key = cache.key(S.X, S.weights, parameters | {"standardize": bool(standardize)})
     if not isinstance(cache_dir, str | os.PathLike):
         raise InputError(f"cache_dir is {shown(cache_dir)}. Give the name of a directory, or None.")
     path = Path(cache_dir) / f"sics-{key}.npz"

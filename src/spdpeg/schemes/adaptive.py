@@ -21,7 +21,7 @@ SURPRISED, MEASURED = 13, 14
 
 largest distance from the start; sum of squared distance times squared gradient; steps since the start; rows measured;
 means of log |a_i|^2 and of log w_i; mean slope of the loss at 0; recent losses at x and at 0, and how many of them
-since the start; factor that shrinks with each new start; entry of the intercept's column; last step; share of recent
+since the start; factor that shrinks with each new start; entry of the intercept's column; last step; fraction of recent
 rows that were far larger than expected, less that of those far smaller; rows that the columns were measured on.
 """
 LEARNED = 15
@@ -37,11 +37,12 @@ _SURPRISE = 6.0
 _RECENT = 32.0
 """Rows that the recent losses are averaged over."""
 _LARGEST_LOSS = 64.0
-"""No row counts as more than this many times the loss at 0, and"""
+"""The loss of a row counts as at most this many times its loss at 0: one row alone must not look like divergence."""
 _TOO_LARGE = 4.0
-"""recent losses this many times those at 0 mean that steps are too long: the method goes back to its average, or"""
+"""Recent losses above this many times those at 0 mean that steps are too long: the method goes back to its average."""
 _EARLY, _BRAKED = 256.0, 0.3
-"""begins anew at 0, if it has taken fewer steps than this or is still this slow after going back."""
+"""Where steps are too long, the method begins anew at 0 if it has taken fewer than _EARLY of them, or if it has gone
+back so often that its brake is below _BRAKED."""
 
 _CAUTION = 0.92
 """Factor of all steps: a little below what is best on most data, since beyond it they soon go astray."""
@@ -159,9 +160,9 @@ def descent(
         zero = weight * call_scalar(value, 0.0, label)
         here = min(weight * call_scalar(value, margin, label), _LARGEST_LOSS * zero)
         learned[JUDGED] += 1.0
-        share = 1.0 / min(learned[JUDGED], _RECENT)
-        learned[LOSS] += share * (here - learned[LOSS])
-        learned[LOSS_AT_ZERO] += share * (zero - learned[LOSS_AT_ZERO])
+        fraction = 1.0 / min(learned[JUDGED], _RECENT)
+        learned[LOSS] += fraction * (here - learned[LOSS])
+        learned[LOSS_AT_ZERO] += fraction * (zero - learned[LOSS_AT_ZERO])
     return squares / order.size
 
 

@@ -146,7 +146,7 @@ def correct(
 ) -> None:
     """out -= c tau * (average over the batch of (slope_i - table_i) a_i), slopes at the point `at`; updates the table.
 
-    A row with a share of s times the mean is drawn s times as often and counts 1/s as much.
+    A row with s times the mean probability is drawn s times as often and counts 1/s as much.
     """
     size = stop - start
     for k in range(start, stop):
@@ -154,7 +154,7 @@ def correct(
         i = order[k]
         slope = weight_of(block.weights, i) * call_scalar(derivative, row_dot(block.rows, i, at), block.labels[i])
         change = slope - estimator.table[i] if estimator.table.size else slope
-        lift = c / steps.shares[i] if steps.shares.size else c
+        lift = c / steps.probabilities[i] if steps.probabilities.size else c
         if steps.tau.size > 1:
             add_scaled_row(block.rows, i, -lift * change / size, steps.tau, out)
         else:

@@ -29,7 +29,7 @@ class Steps(NamedTuple):
     sigma: np.ndarray
     prox: float
     dual_prox: float
-    shares: np.ndarray
+    probabilities: np.ndarray
     """How often each row is drawn, relative to the mean; empty if all are drawn alike."""
 
 

@@ -93,7 +93,7 @@ def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     lines = problem.loss.lines(labels)
     assert lines is not None
     sign, offset, short, over, _ = lines
-    share = (weights if weights.size else np.ones(n)) / n
+    mean_weights = (weights if weights.size else np.ones(n)) / n
     A, F = sp.csr_array(data_matrix(rows)).multiply(sign[:, None]).tocsr(), problem.F.matrix()
     each, edge = sp.eye_array(n), sp.eye_array(m)
     equations = [[A, -A, each, -each, None, None], [F, -F, None, None, -edge, edge]][: 2 if m else 1]
@@ -101,7 +101,7 @@ def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     assert l1 is not None
     assert l2 is not None
     found = linprog(
-        np.concatenate([l1, l1, share * short, share * over, l2, l2]),
+        np.concatenate([l1, l1, mean_weights * short, mean_weights * over, l2, l2]),
         A_eq=sp.block_array(equations, format="csc"),
         b_eq=np.concatenate([offset, np.zeros(m)]),
         method="highs",
@@ -110,5 +110,5 @@ def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if found.x is None:
         raise DivergedError(f'HiGHS did not solve the linear program: {found.message} Use "spdhg-cers".')
     prices = found.eqlin.marginals
-    slopes = np.divide(-sign * prices[:n], share, out=np.zeros(n), where=share > 0.0)
+    slopes = np.divide(-sign * prices[:n], mean_weights, out=np.zeros(n), where=mean_weights > 0.0)
     return found.x[:d] - found.x[d : 2 * d], slopes, -prices[n:]

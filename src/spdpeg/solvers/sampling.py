@@ -65,16 +65,16 @@ class Independent:
 
 
 class Importance(Independent):
-    """Uniform batches to start with, then ones in which a row turns up in proportion to its share; no row twice in one.
+    """Uniform batches to start with, then ones that hold a row with its probability; no row twice in one.
 
     Drawing a batch anew because of a repetition changes the proportions slightly, the less the larger N is.
     """
 
-    def __init__(self, shares: np.ndarray, batch_size: int, seed: int, uniform: int) -> None:
-        super().__init__(shares.size, batch_size, seed)
-        self._uniform = Independent(shares.size, batch_size, seed)
+    def __init__(self, probabilities: np.ndarray, batch_size: int, seed: int, uniform: int) -> None:
+        super().__init__(probabilities.size, batch_size, seed)
+        self._uniform = Independent(probabilities.size, batch_size, seed)
         self._turn = uniform
-        self._below = np.cumsum(shares)
+        self._below = np.cumsum(probabilities)
 
     def draw(self, first: int, count: int) -> np.ndarray:
         early = min(max(self._turn - first, 0), count)

@@ -88,8 +88,8 @@ def batch_lipschitz(problem: Problem, batch_size: int) -> float:
     n = problem.n_samples
     if n is None or n == 1 or batch_size == 1:
         return problem.lipschitz_max
-    share = n * (batch_size - 1) / (batch_size * (n - 1))
-    return share * problem.lipschitz + (1.0 - share) * problem.lipschitz_max
+    fraction = n * (batch_size - 1) / (batch_size * (n - 1))
+    return fraction * problem.lipschitz + (1.0 - fraction) * problem.lipschitz_max
 
 
 def distance_scale(problem: Problem) -> float:

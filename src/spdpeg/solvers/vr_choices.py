@@ -11,7 +11,7 @@ _PROX_FLOPS = 60.0
 _CURVATURE = 2.0
 """The primal step is 1 over this many times the batch's Lipschitz constant; theory asks for 8."""
 
-_DUAL_SHARE = 0.25
+_DUAL_FRACTION = 0.25
 """Part of that curvature that the coupling with F adds to it on average."""
 
 _MILD = 4.0
@@ -47,9 +47,9 @@ def step_sizes(problem: Problem, curvature: np.ndarray, scheme: str, balance: fl
     columns = np.asarray(absolute.sum(axis=0), dtype=float).reshape(-1)
     columns *= not joint
     used = columns > 0.0
-    share = balance * _DUAL_SHARE * curvature / columns[used].mean() if used.any() else np.ones(columns.size)
-    tau = 1.0 / (curvature + share * columns)
-    reach = np.asarray(absolute @ (1.0 / share), dtype=float).reshape(-1)
+    weight = balance * _DUAL_FRACTION * curvature / columns[used].mean() if used.any() else np.ones(columns.size)
+    tau = 1.0 / (curvature + weight * columns)
+    reach = np.asarray(absolute @ (1.0 / weight), dtype=float).reshape(-1)
     sigma = 1.0 / np.where(reach > 0.0, reach, 1.0)
     if scheme == "extragradient":
         sigma *= 0.5
@@ -67,12 +67,12 @@ def batch_curvature(problem: Problem, metric: np.ndarray, batch_size: int, impor
     squares = np.empty(n)
     scaled_squares(rows, weights, metric, squares)
     largest = float(squares.mean() if importance else squares.max())
-    share = n * (batch_size - 1) / (batch_size * (n - 1)) if n > 1 else 0.0
-    if share > 0.0:
+    fraction = n * (batch_size - 1) / (batch_size * (n - 1)) if n > 1 else 0.0
+    if fraction > 0.0:
         even = np.ptp(metric) == 0.0
         norm = problem.rough_gram_norm * float(metric[0]) if even else problem.rough_norm(metric)
         mean = min(norm, float(squares.mean()))
-        largest = share * mean + (1.0 - share) * largest
+        largest = fraction * mean + (1.0 - fraction) * largest
     return _CURVATURE * problem.loss.curvature * largest or problem.strong_convexity or 1.0
 
 

@@ -155,7 +155,7 @@ class VRSPDPEG(Periodic, Watcher):
         if importance:
             squares = np.empty(n)
             scaled_squares(problem.block.rows, problem.block.weights, metric, squares)
-            vectors["shares"] = squares / squares.mean()
+            vectors["probabilities"] = squares / squares.mean()
         vectors["anchor"] = x0.copy() if every > 1 else np.zeros(0)
         # The noise of the first pass would spoil a start that somebody chose.
         first = 0 if np.any(x0) else -(-n // batch_size)
@@ -175,9 +175,9 @@ class VRSPDPEG(Periodic, Watcher):
         return numbers | SGADM().constants(problem, batch_size), vectors
 
     def sampler(self, problem: Problem, state: State) -> Sampler:
-        shares = state.vectors.get("shares")
-        if shares is not None:
-            return Importance(shares, state.batch_size, state.seed, int(state.numbers["uniform"]))
+        probabilities = state.vectors.get("probabilities")
+        if probabilities is not None:
+            return Importance(probabilities, state.batch_size, state.seed, int(state.numbers["uniform"]))
         choice = "hybrid" if self.sampling == "auto" else self.sampling
         return sampling.make(choice, problem.block.labels.size, state.batch_size, state.seed, problem.on_disk)
 
@@ -238,7 +238,7 @@ class VRSPDPEG(Periodic, Watcher):
         scaled = penalty.scaled(v["tau"])
         assert scaled is not None
         terms = terms._replace(prox1=scaled.prox_term(problem.n_coordinates))
-        steps = Steps(v["tau"], v["sigma"], 1.0, float(v["sigma"].min(initial=1.0)), v.get("shares", _NOTHING))
+        steps = Steps(v["tau"], v["sigma"], 1.0, float(v["sigma"].min(initial=1.0)), v.get("probabilities", _NOTHING))
         memory = 1.0 / block.labels.size if self.estimator == "saga" else 0.0
         estimator = Estimator(1.0, memory, v["table"], v["mean"])
         common = block, order, batch

@@ -227,8 +227,8 @@ class FarSums(LocalSums):
         if not held:
             self._keep(margins, kept)
         if squares is not None:
-            shares = zip(self._shares, self._ranges, strict=True)
-            self._column_squares = np.sum([share * squares[some.start] for share, some in shares], axis=0)
+            shares = zip(self._fractions, self._ranges, strict=True)
+            self._column_squares = np.sum([fraction * squares[some.start] for fraction, some in shares], axis=0)
         sweep.margins, sweep.at_rows = margins, Model(margins, 0.0)
         return sweep
 

@@ -72,7 +72,7 @@ class LocalSums:
         self._column_squares: np.ndarray | None = None
         starts = portions.starts
         self._ranges = [slice(start, stop) for start, stop in pairwise(starts)]
-        self._shares = [(some.stop - some.start) / self.n_rows for some in self._ranges]
+        self._fractions = [(some.stop - some.start) / self.n_rows for some in self._ranges]
 
     @classmethod
     def of(cls, block: Block, loss: Loss) -> Self:
@@ -283,13 +283,13 @@ class LocalSums:
         loss, gradient, foretold = 0.0, np.zeros(d), np.zeros(d)
         H = np.zeros((d, d)) if request.curvature else None
         least, largest = np.inf, -np.inf
-        for share, sums in zip(self._shares, self._each(one), strict=True):
-            loss += share * sums.loss
-            gradient += share * sums.gradient
+        for fraction, sums in zip(self._fractions, self._each(one), strict=True):
+            loss += fraction * sums.loss
+            gradient += fraction * sums.gradient
             if foretells:
-                foretold += share * sums.foretold_gradient
+                foretold += fraction * sums.foretold_gradient
             if H is not None:
-                H += share * sums.curvature
+                H += fraction * sums.curvature
             least, largest = min(least, sums.least_curvature), max(largest, sums.largest_curvature)
         sweep = Sweep(loss, gradient, H, None, None, (least, largest))
         if foretells:
@@ -308,10 +308,10 @@ class LocalSums:
             return float(evaluate(*block, term, x, known, t, spare, gradient, positive)), gradient, positive
 
         loss, gradient, positive = 0.0, np.zeros(d), np.zeros(d)
-        for share, (value, whole, up) in zip(self._shares, self._each(one), strict=True):
-            loss += share * value
-            gradient += share * whole
-            positive += share * up
+        for fraction, (value, whole, up) in zip(self._fractions, self._each(one), strict=True):
+            loss += fraction * value
+            gradient += fraction * whole
+            positive += fraction * up
         return Evaluation(loss, None, gradient, positive)
 
     def _values(self) -> Values:
@@ -334,8 +334,8 @@ class LocalSums:
     def _added(self, one: Callable[[Block, slice], np.ndarray]) -> np.ndarray:
         """Means over blocks, added up to that over all rows."""
         total: Any = 0.0
-        for share, mean in zip(self._shares, self._each(one), strict=True):
-            total = total + share * mean
+        for fraction, mean in zip(self._fractions, self._each(one), strict=True):
+            total = total + fraction * mean
         return np.asarray(total)
 
     def _each(self, one: Callable[[Block, slice], Any]) -> Iterator[Any]:

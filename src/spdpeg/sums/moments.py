@@ -217,14 +217,14 @@ class DiagonalMoments:
         """Those of a block that `is_diagonal`; one read."""
         rows, labels, weights = block
         n, d = labels.size, rows.width
-        share = weights / n if weights.size else np.full(n, 1.0 / n)
+        mean_weights = weights / n if weights.size else np.full(n, 1.0 / n)
         places, entries = _single_entries(block)
-        curvature = np.bincount(places, share * entries * entries, minlength=d)
-        products = np.bincount(places, share * entries * labels, minlength=d)
+        curvature = np.bincount(places, mean_weights * entries * entries, minlength=d)
+        products = np.bincount(places, mean_weights * entries * labels, minlength=d)
         used = curvature > 0.0
         target = np.divide(products, curvature, out=np.zeros(d), where=used)
         left = entries * target[places] - labels
-        return cls(curvature, target, 0.5 * float(np.sum(share * left * left)))
+        return cls(curvature, target, 0.5 * float(np.sum(mean_weights * left * left)))
 
     @property
     def H(self) -> Any:

@@ -151,13 +151,13 @@ def _read_dense(
             part.margins[:] = table @ request.x
         weights = data.weights[some]
         total += float(read_margins(data._replace(labels=data.labels[some], weights=weights), part)) * part.margins.size
-        share: Any = weights / n if weights.size else 1.0 / n
-        gradient += (share * part.slopes) @ table
+        mean_weights: Any = weights / n if weights.size else 1.0 / n
+        gradient += (mean_weights * part.slopes) @ table
         if step.point.size:
             step.foretold[some] = step.slopes[some] + step.curvatures[some] * (table @ step.point - step.margins[some])
-            step.gradient[:] += (share * step.foretold[some]) @ table
+            step.gradient[:] += (mean_weights * step.foretold[some]) @ table
         if out.size:
-            _add_gram(table, share * part.curvatures, out)
+            _add_gram(table, mean_weights * part.curvatures, out)
     if out.size:
         out[:] = _symmetric(out)
     return total / n

@@ -151,17 +151,17 @@ def collapse(resident: Resident, labels: np.ndarray, count: int) -> Resident:
 def sums_of_sweep(kept: Kept, n_rows: int) -> Summand:
     """Of a sweep."""
     sweep: Sweep = kept.value
-    share = sweep.margins.size / n_rows
-    sums = share * sweep.loss, share * sweep.gradient, _times(share, sweep.curvature)
+    fraction = sweep.margins.size / n_rows
+    sums = fraction * sweep.loss, fraction * sweep.gradient, _times(fraction, sweep.curvature)
     least, largest = sweep.curvature_range
-    return Summand((*sums, _times(share, sweep.foretold_gradient)), np.array([-least, largest]))
+    return Summand((*sums, _times(fraction, sweep.foretold_gradient)), np.array([-least, largest]))
 
 
 def sums_of_evaluation(kept: Kept, n_rows: int) -> Summand:
     """Of loss and gradient in two parts."""
     loss, margins, gradient, positive = kept.value
-    share = margins.size / n_rows
-    return Summand((share * loss, share * gradient, share * positive), np.zeros(0))
+    fraction = margins.size / n_rows
+    return Summand((fraction * loss, fraction * gradient, fraction * positive), np.zeros(0))
 
 
 # ------------------------------------------------------------------------------------------ tasks that return summands
@@ -224,8 +224,8 @@ def sample(resident: Resident, n_rows: int, wanted: int) -> Block:
 
 
 def _mean(resident: Resident, n_rows: int, *values: Any) -> Summand:
-    share = resident.sums.n_rows / n_rows
-    return Summand(tuple(share * value for value in values), np.zeros(0))
+    fraction = resident.sums.n_rows / n_rows
+    return Summand(tuple(fraction * value for value in values), np.zeros(0))
 
 
 def _field(value: Any, field: str) -> Any:
@@ -233,8 +233,8 @@ def _field(value: Any, field: str) -> Any:
     return getattr(value, field) if field else value
 
 
-def _times(share: float, array: np.ndarray | None) -> np.ndarray | None:
-    return None if array is None else share * array
+def _times(fraction: float, array: np.ndarray | None) -> np.ndarray | None:
+    return None if array is None else fraction * array
 
 
 def _own(value: Any) -> Any:
