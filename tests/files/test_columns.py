@@ -83,7 +83,7 @@ def test_signals(text, column, values, name, tmp_path):
     assert found[1] == name
 
 
-@pytest.mark.parametrize("place", [[], 1.5, np.ones((2, 2)), object(), True], ids=str)
+@pytest.mark.parametrize("place", [[], 1.5, np.ones((2, 2)), object(), True], ids=lambda place: type(place).__name__)
 def test_columns_that_are_none(place, tmp_path):
     (tmp_path / "table.csv").write_text("a,b\n1,2\n3,4\n")
     for options in ({"target": place}, {"drop": [place]}, {"categorical": {"a": 1, "b": place}}):

@@ -22,6 +22,8 @@ ACCURACY = 1e-12
 """Relative accuracy that is aimed at; rounding decides how much of it is reached."""
 _ENOUGH = 1e-8
 """Relative accuracy that counts as optimal."""
+_UNHARMED = 1e-10
+"""Relative gap up to which a solution is as good as any, so that what matters is its optimality condition."""
 _GUESSES = 3
 """Times that units are taken from the best solution so far."""
 _STRAY = 1e-6
@@ -231,14 +233,16 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
     w = scales.unscaled_w(point.w)
     y = kept.y.copy()
     y[kept.rows] = _within(kept.form, scales.unscaled_y(point.y))
+    lines, right = form.n_lines, model.right()
+    image, residual, gap = _measured(model, w, y)
     if np.all(np.isfinite(w)):
-        # Factorisations near the solution lose digits; the slope is what certificates are sensitive to.
-        w, y = stationary.corrected(model, w, y)
-        y = _within(form, y)
-    lines = form.n_lines
-    image, right = form.image(w), model.right()
-    residual = model.times(w) - right + form.adjoint(y)
-    gap = _complementarity(form, image, y) + float(np.abs(residual) @ np.abs(w))
+        moved_w, moved_y = stationary.corrected(model, w, y)
+        moved_y = _within(form, moved_y)
+        measured = _measured(model, moved_w, moved_y)
+        # Factorisations near the solution lose digits, and the slope is what certificates are sensitive to; but what
+        # a correction brings into the optimality condition it may lose in complementarity.
+        if measured[2] <= max(gap, _UNHARMED * (abs(model.value(moved_w, measured[0])) + FLOOR * scales.price)):
+            w, y, (image, residual, gap) = moved_w, moved_y, measured
     active, zero = np.zeros(lines, dtype=bool), np.zeros(0, dtype=bool)
     own_active, zero = _vanishing(terms, point)
     active[kept.rows[kept.rows < lines]] = own_active
@@ -255,6 +259,13 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
         w=w, y=y, residual=residual, value=value, violation=model.violation(w), gap=gap, active=active,
         zero=zero, iterations=outcome.steps, status=status, certificate=None if found is None else found[1],
     )  # fmt: skip
+
+
+def _measured(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """K w, the residual of the optimality condition, and the gap with what the residual may cost."""
+    image = model.form.image(w)
+    residual = model.times(w) - model.right() + model.form.adjoint(y)
+    return image, residual, _complementarity(model.form, image, y) + float(np.abs(residual) @ np.abs(w))
 
 
 def _within(form: ConicForm, y: np.ndarray) -> np.ndarray:
