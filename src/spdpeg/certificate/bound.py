@@ -35,11 +35,11 @@ _INSIDE = 1.0 - 1e-12
 _NO_STEP = 1e-12
 """The prox of a conjugate with hardly any step is the projection onto its domain."""
 
-_LEVEL = 0.3
-"""Times the root of the tolerance: how far the slopes may be from adding up to 0, as a part of their sizes."""
+_BALANCED = 0.3
+"""Slopes may miss adding up to 0 by this times the root of the tolerance, as a part of their sizes."""
 
 _EXACT = 1e-8
-"""The same where there is no tolerance: its square is rounding."""
+"""Slopes may miss adding up to 0 by this part of their sizes where no tolerance is given: its square is rounding."""
 
 _ROUNDING = 64.0 * np.finfo(float).eps
 """What may stick out of the domain of a conjugate, as a part of the sums of absolute values that were added up."""
@@ -96,7 +96,7 @@ def certify(
         # At a kink phi' is one of many subgradients, as a rule not the optimal one; then only the slopes of a solver
         # will do.
         if not enough and evaluation.margins is not None and (smooth or slopes is None):
-            accuracy = _EXACT if tol is None else _LEVEL * math.sqrt(tol)
+            accuracy = _EXACT if tol is None else _BALANCED * math.sqrt(tol)
             lower = max(lower, bound(problem, at_point(problem, evaluation, accuracy), y.copy(), x))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         pass
@@ -133,7 +133,7 @@ def least_gap(problem: ProblemView, x: np.ndarray, evaluation: Evaluation, value
     for its gradient, so that it is at most loss - <g, x> at slopes with gradient g.
     """
     norm = _one_norm(problem)
-    if norm is None or (problem.bias and not is_balanced(evaluation, _LEVEL * math.sqrt(tol))):
+    if norm is None or (problem.bias and not is_balanced(evaluation, _BALANCED * math.sqrt(tol))):
         return -math.inf
     gradient = evaluation.gradient
     if problem.bias:

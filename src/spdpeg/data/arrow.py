@@ -15,9 +15,9 @@ from ..parameters import shown, truth, whole_number
 from .tables import BLOCK_ENTRIES, Tables
 
 _FEWEST_PARTS, _MOST_PARTS = 4, 16
-"""Places of a data set that a sample comes from, and in between"""
+"""Fewest and most places of a data set that a sample comes from."""
 _PART_OF_GROUPS = 0.05
-"""of its row groups, each of which is read as a whole."""
+"""Part of the row groups that a sample comes from, each of which is read as a whole, within those limits."""
 
 
 class Asked(NamedTuple):

@@ -13,7 +13,7 @@ from .dense import Dense
 from .tables import Tables
 
 _ENTRIES_AT_ONCE = 10_000_000
-"""Of a piece, zeros counted."""
+"""Most entries of a piece, zeros counted."""
 
 
 def pieces(source: Source) -> Iterator[Any]:

@@ -17,10 +17,10 @@ _ROW_VECTORS = 12
 keeps of them, and what a certificate takes for a moment."""
 
 _BLOCK_VECTORS = 12
-"""The same for the rows of a block, where one number stays with each row."""
+"""Numbers for each row of a block at work, where one number stays with each row."""
 
 _MATRICES = 12
-"""Of d x d: the curvature at two points, and what the quadratic model is solved with."""
+"""Matrices of d x d: the curvature at two points, and what the quadratic model is solved with."""
 
 
 def needed(problem: Problem, n_jobs: int) -> int:

@@ -20,7 +20,7 @@ from .penalty_form import PenaltyForm, SplitForm, model_form
 from .sampled_start import sampled_start
 
 MOST_COORDINATES = 3000
-"""Of x, auxiliary variables included: matrices of that order are factorised some ten times a step."""
+"""Most coordinates of x, auxiliary variables included: matrices of that order are factorised some ten times a step."""
 
 SLOW = 40
 """Steps that are so many that another method may be tried."""
@@ -29,7 +29,8 @@ _VANISHES = 1e-9
 """Part of the objective at the start that is left where the loss has no minimum."""
 
 _HARDLY_LEFT = 1e-6
-"""The same where rounding ends the fall: of rows without curvature beside others, whose model has no digits left."""
+"""Part of the objective at the start that is left without a minimum where rounding ends the fall: the model of rows
+without curvature beside others has no digits left."""
 
 _FALLS = (0.5, 5.0)
 """By what part of the new objective the model fell, in steps along a tail that decays exponentially: e / 2, about."""

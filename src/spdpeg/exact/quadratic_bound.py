@@ -21,7 +21,7 @@ _EPS = float(np.finfo(float).eps)
 _TERMS = 64.0 * _EPS
 """Relative rounding error of sums."""
 _NOISE = 4.0 * _EPS
-"""The same of what a slope is the sum of, entry by entry."""
+"""Relative rounding error of the terms that a slope is the sum of, entry by entry."""
 _FARTHEST = 10.0
 _SAFE = 2.0
 """Factor on what a linear system in floating point says."""

@@ -30,19 +30,28 @@ from .penalty_form import PenaltyForm
 from .pieces import Pieces
 
 _FIRST_PIECES = 200
+"""Pieces that a step may have at first."""
+
 _GROWTH = 2.0
-"""Pieces that a step may open at first, and how many times as many as there are later on."""
+"""Later a step may have this many times the pieces that are not 0."""
 
 _INNER = 0.01
 """Part of the gap that the small problem is solved to."""
 
 _INNER_TOL = 0.02
-"""Part of the tolerance below which it need not be solved."""
+"""Part of the tolerance below which the small problem need not be solved."""
 
 _FINEST = 1e-13
+"""Relative decrease below which rounding is all that the small problem has left."""
+
 _MOST_INNER = 30
+"""Newton steps on one small problem."""
+
 _STALLED = 1e-14
+"""A step that gains less than this part of the objective has stalled."""
+
 _WIDER = 4.0
+"""Factor on the pieces that a step may have after one that has stalled."""
 
 
 class WorkingSet(Periodic, Watcher):

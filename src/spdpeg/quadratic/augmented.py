@@ -32,7 +32,7 @@ _ACCURACY = 1e-13
 """Relative size of K x - z and of the gradient at which rounding takes over."""
 
 _ENOUGH = 1e-8
-"""The same sizes at which an answer counts as one."""
+"""Relative size of K x - z and of the gradient at which an answer counts as one."""
 
 _SLOWEST = 0.2
 _STIFFER = 5.0
@@ -42,7 +42,7 @@ _FIRST = 1e-4
 """First sigma where there is no curvature, times the mean square of the columns of K."""
 
 _STIFFEST = 1e9
-"""Times its first value: beyond that sigma does not grow, since Newton's matrix would lose all digits."""
+"""Beyond this many times its first value sigma does not grow, since Newton's matrix would lose all digits."""
 
 _SHIFT = 1e-14
 """Added to the diagonal of Newton's matrix, relative to its largest entry."""

@@ -29,7 +29,7 @@ _EXACT = 1e-15
 _EQUATION = 1e-8
 """What stands for the zero block of the equations, in units of unit rows."""
 _SMALL_EQUATION = 1e-13
-"""The same where the matrix is factored as it stands."""
+"""What stands for the zero block of the equations where the matrix is factored as it stands."""
 _SHIFTS = (1e-13, 1e-9)
 """Added to the unit diagonal; the second where the first does not make the matrix positive."""
 

@@ -256,10 +256,10 @@ def _copied(point: Point) -> Point:
 def _residuals(system: Solvable, b: np.ndarray, point: Point, work: Work) -> tuple[float, float]:
     """Image and slope at a point; returns what the slope may cost and the size of the terms of the objective."""
     terms = system.terms
-    image, bent = system.K @ point.w, system.H.times(point.w)
-    work.slope[:] = bent - b + system.KT @ point.y
+    image, Hw = system.K @ point.w, system.H.times(point.w)
+    work.slope[:] = Hw - b + system.KT @ point.y
     work.image[:] = image - terms.offset
-    size = 0.5 * float(point.w @ bent) + float(np.abs(b) @ np.abs(point.w))
+    size = 0.5 * float(point.w @ Hw) + float(np.abs(b) @ np.abs(point.w))
     size += float(np.abs(point.y) @ (np.abs(image) + np.abs(terms.offset)))
     return float(np.abs(work.slope).sum()) * max(float(np.max(np.abs(point.w), initial=0.0)), SMALL), size
 

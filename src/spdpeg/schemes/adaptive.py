@@ -54,7 +54,7 @@ _BEYOND = 64.0
 """Steps may be this many times 1 / (curvature * typical square) where slopes are bounded: there curvature fades."""
 
 _COUPLING = 0.25
-"""c rho |F|^2, unless rho is given."""
+"""Product of the step, rho and |F|^2 from which rho is found, unless it is given."""
 
 
 class Course(NamedTuple):

@@ -22,7 +22,7 @@ _INSIDE = 1.0 - 1e-15
 """A scaled flow stays this far short of its limit, where rounding could cross it."""
 
 _MOST_STEPS = 20_000
-"""Of the cheap ones."""
+"""Most of the cheap steps."""
 
 
 class Fit(NamedTuple):

@@ -14,7 +14,7 @@ from ..parameters import as_number, numbers, shown, truth, whole_number
 from ..penalties import L1, GroupL2, Penalty
 
 _ROUNDING = 1e-16
-"""Of squares, what is nothing."""
+"""Part of a sum of squares that counts as nothing."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ import numpy as np
 from ..problem import Problem
 
 _BAND = math.log(10.0)
-"""Mean squares of entries, which units decide, count fully beyond this distance from the usual one; within it"""
+"""Mean squares of entries, which units decide, count fully only beyond this distance from the usual one."""
 _WITHIN = 0.25
-"""by this part: there they may tell as much about a column as its unit."""
+"""Part by which mean squares within _BAND of the usual one count: they may tell as much about a column as its unit."""
 
 _ENOUGH = 32.0
 """Entries that a column is taken to have beside those seen, times 1 + columns / rows: what is rare must be seen often

@@ -6,7 +6,7 @@ from ..kernels.rows import column_squares, scaled_squares
 from ..problem import Problem
 
 _PROX_FLOPS = 60.0
-"""Of the exact prox along a chain, for each coordinate."""
+"""Flops of the exact prox along a chain, for each coordinate."""
 
 _CURVATURE = 2.0
 """The primal step is 1 over this many times the batch's Lipschitz constant; theory asks for 8."""

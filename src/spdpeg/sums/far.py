@@ -164,12 +164,12 @@ class FarSums(LocalSums):
         """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""
         if margins is None:
             margins, kept = Margins(x.copy()), self._emptied()
-            found = self._looked(x, lambda block, some: kept[some], False)
+            found = self._evaluated(x, lambda block, some: kept[some], False)
             self._keep(margins, kept)
             return found._replace(margins=margins)
         moved = Derived(margins, lambda t, labels: t + shift) if shift else margins
         values = self._values()
-        return self._looked(x, lambda block, some: values(moved, block, some), True)._replace(margins=moved)
+        return self._evaluated(x, lambda block, some: values(moved, block, some), True)._replace(margins=moved)
 
     # ------------------------------------------------------------------------------------------ for lower bounds
 

@@ -93,6 +93,8 @@ class LocalSums:
 
     def floored(self, sweep: Sweep, floor: float) -> Sweep:
         """The same sums, in whose curvature no row has less than `floor`. One read."""
+        # Only the Hessian changes: loss, slopes and gradient belong to the loss itself, and the bound holds for any
+        # curvature.
         rows = sweep.at_rows._replace(curvatures=np.maximum(sweep.at_rows.curvatures, floor))
         curvature = self._added(lambda block, some: part.curvature(block, rows.curvatures[some]))
         least, largest = sweep.curvature_range
@@ -111,7 +113,7 @@ class LocalSums:
         """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""
         known = margins is not None
         t = np.empty(self.n_rows) if margins is None else margins + shift if shift else margins
-        return self._looked(x, lambda block, some: t[some], known)._replace(margins=t)
+        return self._evaluated(x, lambda block, some: t[some], known)._replace(margins=t)
 
     def loss(self, x: np.ndarray) -> float:
         """Mean loss alone. One read."""
@@ -192,12 +194,15 @@ class LocalSums:
 
     def moments(self) -> Moments:
         """Second moments of rows and labels, all that the squared loss depends on. One read."""
+        # Moving sparse rows to their means would make them dense. Dense ones lose digits where a mean is far larger
+        # than the spread.
         columns = np.zeros(self._portions.width) if self.is_sparse else near_means(self._some_rows(_SEEN))[:-1]
         place = np.append(np.nan_to_num(columns, posinf=0.0, neginf=0.0), self._labels.mean())
         parts = self._each(lambda block, some: Moments.of(block, place))
         found = next(parts)
         for part_found in parts:
             found = found + part_found
+        # Checked here and not before: looking for bad entries first would be another read.
         if not np.all(np.isfinite(found.squares)):
             self.statistics()  # which says where the data are no numbers
         return found
@@ -298,7 +303,7 @@ class LocalSums:
             self._learned(sweep)
         return sweep
 
-    def _looked(self, x: np.ndarray, margins: Callable[[Block, slice], np.ndarray], known: bool) -> Evaluation:
+    def _evaluated(self, x: np.ndarray, margins: Callable[[Block, slice], np.ndarray], known: bool) -> Evaluation:
         """Mean loss and gradient in two parts, where `margins` gives those of a block, to be filled unless known."""
         d = self.n_columns
 

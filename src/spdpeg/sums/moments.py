@@ -120,6 +120,7 @@ class Moments:
             self,
             matrix=self.matrix - other.matrix,
             total=self.total - other.total,
+            # Sizes add up in a difference too: rounding errors of what is subtracted stay.
             squares=self.squares + other.squares,
             count=self.count + other.count,
         )
@@ -146,10 +147,11 @@ class MomentLoss:
             self.H[:d, :d], self.H[:d, d], self.H[d, :d] = own, bias * beside, bias * beside
             self.H[d, d] = bias * bias * self._M[d, d]
         else:
+            # Without an intercept nothing absorbs the shift to the means, so that it is taken back here.
             across = np.outer(self._means, beside)
             self.H = own + across + across.T + self._M[d, d] * np.outer(self._means, self._means)
         start = np.zeros(d + int(bias != 0.0))
-        slope = self._pulled(self._M @ self._row(start))
+        slope = self._slope(self._M @ self._row(start))
         if bias:
             slope[:d] -= self._means * (slope[d] / bias)  # in w, moving x leaves the level alone
         self.b = -slope
@@ -171,11 +173,12 @@ class MomentLoss:
     def value(self, x: np.ndarray) -> float:
         """Mean loss at x."""
         v = self._row(x)
+        # A sum of squares; rounding may say otherwise where the fit is perfect.
         return max(0.5 * float(v @ (self._M @ v)), 0.0)
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
         """Its gradient at x."""
-        return self._pulled(self._M @ self._row(x))
+        return self._slope(self._M @ self._row(x))
 
     def error(self, x: np.ndarray) -> float:
         """Bound on the rounding error of the value: of the sums in M, of the level, and of v^T M v."""
@@ -190,7 +193,7 @@ class MomentLoss:
         level = float(self._means @ x[:d]) + (self._bias * x[-1] if self._bias else 0.0) - self._level
         return np.concatenate([x[:d], [level, -1.0]])
 
-    def _pulled(self, back: np.ndarray) -> np.ndarray:
+    def _slope(self, back: np.ndarray) -> np.ndarray:
         d = self._means.size
         slope = back[:d] + self._means * back[d]
         return np.append(slope, self._bias * back[d]) if self._bias else slope

@@ -57,6 +57,7 @@ def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows
     data = Labelled(*block, loss.read_term, loss.curvature_term)
     if block.rows.indptr.size:
         value = float(sweep(data, request.x, request.known, 1, here, step, gradient, out))
+        # The kernel adds half of each diagonal entry and one triangle, which halves its work.
         out = out + out.T
     else:
         value = _read_dense(data, request, here, step, gradient, out)
@@ -119,6 +120,7 @@ def cheaper(blocks: list[Rows], n_rows: int, pieces: int) -> list[Rows]:
     if blocks[0].indptr.size == 0:
         return blocks
     squares = sum(float(np.square(np.diff(rows.indptr), dtype=float).sum()) for rows in blocks)
+    # Pieces gather entries, so that collapsed rows may be nearly full: then BLAS beats scattered sums.
     scattered = _SCATTERED * squares > n_rows * pieces * (pieces / _DENSE_FLOPS + 1.0)
     return [densified(rows) for rows in blocks] if scattered else blocks
 
@@ -168,6 +170,7 @@ def _tables(rows: Rows, n_rows: int) -> Any:
     width, bias = rows.width, rows.bias
     values = rows.values.reshape(n_rows, width)
     size = min(n_rows, max(1, _CACHED_ENTRIES // (width + 1)))
+    # One table is filled again and again: it stays in the cache, and no copy of all rows is made.
     copied = bias != 0.0 or values.dtype != np.float64
     spare = np.full((size, width + (bias != 0.0)), bias) if copied else _NO_MATRIX
     for start in range(0, n_rows, size):

@@ -17,7 +17,7 @@ BLOCK_ENTRIES = 1 << 22
 
 _PAGE = 4096
 
-_STRETCHES = 32
+_RUNS = 32
 """Places in a block on a disk that a sample is read from."""
 
 
@@ -77,6 +77,7 @@ class InMemory:
 
     def _drawn(self, there: int, wanted: int) -> np.ndarray:
         """Places of about so many rows of a block, in increasing order."""
+        # Seeded by the number of rows: the same data give the same sample, whoever asks.
         return np.unique(np.random.default_rng(there).integers(there, size=wanted))
 
 
@@ -86,7 +87,7 @@ class Mapped(InMemory):
     resident = False
 
     def some(self, n_rows: int) -> Iterator[tuple[np.ndarray, Rows, int]]:
-        """Rows in stretches, without those after them, which a disk would read ahead."""
+        """Runs of rows, without those after them, which a disk would read ahead."""
         maps = {id(found): found for found in map(file_of, (self._blocks[0].values, self._blocks[0].indices)) if found}
         _advise(maps.values(), "MADV_RANDOM")
         try:
@@ -99,13 +100,15 @@ class Mapped(InMemory):
         for rows in self._blocks:
             first, last = (rows.indptr[0], rows.indptr[-1]) if rows.indptr.size else (0, rows.values.size)
             for vector in (rows.values[first:last], rows.indices[first:last] if rows.indptr.size else rows.indices):
+                # One entry of each page: touching it makes the system read the page, ahead of those who compute with
+                # it.
                 np.add.reduce(vector[:: max(1, _PAGE // vector.itemsize)])
             yield rows
 
     def _drawn(self, there: int, wanted: int) -> np.ndarray:
-        """The same in stretches, as a disk is slow at reading one row here, one there."""
-        length = max(1, wanted // _STRETCHES)
-        first = length * super()._drawn(max(1, there // length), min(wanted, _STRETCHES))
+        """The same in runs of rows, as a disk is slow at reading one row here, one there."""
+        length = max(1, wanted // _RUNS)
+        first = length * super()._drawn(max(1, there // length), min(wanted, _RUNS))
         return np.concatenate([np.arange(start, min(start + length, there)) for start in first])
 
 

@@ -25,7 +25,7 @@ _ROUND = 1e-3
 """Width of a rounded corner of a loss, as a part of where the corners are."""
 
 _HALVINGS = 60
-"""Of the interval that holds the best constant."""
+"""Halvings of the interval that holds the best constant."""
 
 _ROUGHLY = 1e-6
 """Relative accuracy of a flow whose largest entry is where a grid begins."""
