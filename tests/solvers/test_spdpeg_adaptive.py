@@ -134,8 +134,8 @@ def test_a_producer_may_fill_the_same_arrays_again() -> None:
             yield (rows.copy(), labels.copy()) if copies else (rows, labels)
 
     np.testing.assert_array_equal(streamed(producer(True)).x, streamed(producer(False)).x)
-    paper = [streamed(producer(copies), mode="paper").x for copies in (True, False)]
-    np.testing.assert_array_equal(*paper)
+    copied, refilled = (streamed(producer(copies), mode="paper").x for copies in (True, False))
+    np.testing.assert_array_equal(copied, refilled)
 
 
 @pytest.mark.parametrize("rows", [1, 100, 500])
