@@ -127,7 +127,7 @@ def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
 def _at_zero_of(found: Plan) -> AtZero:
     r1, r2, F = found.terms.r1, found.terms.r2, found.terms.F
     problems = separate(found)
-    descents = [_pull(problem) for problem in problems]
+    descents = [_descent(problem) for problem in problems]
     steepness = _steepness(problems[0]) if r1 is not None and not r1.homogeneous else math.nan
     if isinstance(found.joint, Coupled):
         k, d = len(descents), descents[0].size
@@ -143,10 +143,13 @@ def _at_zero_of(found: Plan) -> AtZero:
     return AtZero(descents, steepness, r1, r2, F, found.terms.loss.smooth)
 
 
-def _pull(problem: Problem) -> np.ndarray:
-    """Minus the gradient of the mean loss at x = 0 and at the best intercept; some subgradient where it has corners."""
+def _descent(problem: Problem) -> np.ndarray:
+    """Minus the gradient of the mean loss at x = 0 and at the best intercept; some subgradient where it has kinks."""
     if problem.loss.smooth:
-        return -problem.gradient(null_model(problem))[: problem.n_features]
+        descent = -problem.gradient(null_model(problem))[: problem.n_features]
+        if not np.all(np.isfinite(descent)):
+            problem.sums.statistics()  # which says where the data are no numbers
+        return descent
     lines = problem.loss.lines(problem.block.labels) if problem.in_memory else None
     if lines is None:
         raise UnsupportedError(
