@@ -21,7 +21,7 @@ _BALANCING = 4
 """Rounds that bring rows and columns to size 1."""
 _REFINEMENTS = 3
 SHIFTS = (LEAST, 1e-25)
-"""Added to the unit diagonal of H: for directions in which nothing bends, or only for variables without any entries.
+"""Added to the unit diagonal of H: for directions without curvature, or only for variables without any entries.
 With the first, a step along a direction in which there is next to no curvature is too short for ever."""
 
 _Long = np.longdouble

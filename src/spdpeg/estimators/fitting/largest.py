@@ -22,7 +22,7 @@ from .outputs import Coupled, across
 from .settings import check_estimator
 
 _ROUND = 1e-3
-"""Width of a rounded corner of a loss, as a part of where the corners are."""
+"""Width of a rounded kink of a loss, as a part of where the kinks are."""
 
 _HALVINGS = 60
 """Halvings of the interval that holds the best constant."""
@@ -162,18 +162,18 @@ def _descent(problem: Problem) -> np.ndarray:
 def _balanced(lines: Lines, weights: np.ndarray, intercept: bool) -> np.ndarray:
     """Slopes of non-smooth losses at the same margin, which add up to 0 if an intercept sees to that.
 
-    Corners are rounded a little, so that rows whose corner is there share what balances the others.
+    Corners are rounded a little, so that rows whose kink is there share what balances the others.
     """
     share = weights / weights.size if weights.size else np.full(lines.offset.size, 1.0 / lines.offset.size)
-    corners = lines.sign * lines.offset
-    width = _ROUND * max(float(np.ptp(corners)), float(np.abs(corners).max()), np.finfo(float).tiny)
+    kinks = lines.sign * lines.offset
+    width = _ROUND * max(float(np.ptp(kinks)), float(np.abs(kinks).max()), np.finfo(float).tiny)
 
     def slopes(margin: float) -> np.ndarray:
         return np.asarray(lines.sign * np.clip((lines.sign * margin - lines.offset) / width, -lines.short, lines.over))
 
     if not intercept:
         return slopes(0.0)
-    low, high = float(corners.min()) - width, float(corners.max()) + width
+    low, high = float(kinks.min()) - width, float(kinks.max()) + width
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if share @ slopes(middle) < 0.0 else (low, middle)
