@@ -113,7 +113,7 @@ class Recorder:
         with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
             Fx = self._problem.F.forward(solution.x)
             self.objective.append(self._evaluate(solution, Fx, self._evaluation or self._course.evaluation()))
-            self.violation.append(float(np.linalg.norm(Fx - solution.z)))
+            self.violation.append(_length(Fx - solution.z))
         solution = self._kept_below_start(state, solution)
         self._guard(state)
         if callback is not None:
@@ -137,7 +137,7 @@ class Recorder:
             # What an earlier stage had found is better.
             self.objective[-1], self._solved = self._left
             self._certified_at, self._evaluation = -1, self._problem.sums.evaluate(self._solved.x)
-            self.violation[-1] = float(np.linalg.norm(self._problem.F.forward(self._solved.x) - self._solved.z))
+            self.violation[-1] = _length(self._problem.F.forward(self._solved.x) - self._solved.z)
         if not isinstance(self._problem.source, Stream):
             certificate = self._certified(state, self._evaluation or self._course.evaluation())
             if self._tol is not None and certificate.met is not None and status is not Status.INTERRUPTED:
@@ -240,6 +240,11 @@ class Recorder:
         outside = math.isinf(now) and not (self._problem.regularizer.finite and self._problem.r2.finite)
         if math.isnan(now) or (math.isfinite(start) and now > _RUNAWAY * (1.0 + abs(start)) and not outside):
             raise diverged(self._course.method, state)
+
+
+def _length(vector: np.ndarray) -> float:
+    """|vector|, without BLAS, which would wake its threads for it."""
+    return float(np.sqrt(np.sum(vector * vector)))
 
 
 def diverged(solver: Solver, state: State) -> DivergedError:
