@@ -3,11 +3,11 @@
 from typing import Any
 
 from ..errors import InputError, UnsupportedError
-from ..exact.sampled_start import MOST_ENTRIES
 from ..parameters import as_number, shown
 from ..problem import Problem
 from ..solvers.base import Solver
 from ..sums.portions import BLOCK_ENTRIES
+from ..sums.sample_size import MOST_ENTRIES
 
 _NUMBER = 8
 """Bytes."""

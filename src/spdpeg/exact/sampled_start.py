@@ -11,18 +11,8 @@ import numpy as np
 from ..kernels.jit import as_reals
 from ..problem import Problem
 from ..sums import LocalSums, Sums
+from ..sums.sample_size import sample_size
 from .newton import Newton
-
-_SHARE = 0.02
-"""Fraction of the rows in the sample, unless there are many coordinates."""
-_ROWS_PER_COORDINATE = 20
-"""Rows in the sample for each coordinate, at least."""
-MOST_ENTRIES = 1 << 24
-"""Numbers that the sample may hold."""
-_LARGEST_SHARE = 0.125
-"""Fraction of the rows beyond which a sample does not pay."""
-_LEAST_PER_COORDINATE = 4
-"""Rows for each coordinate below which there is no such start."""
 
 _MOST_STEPS = 15
 _ENOUGH = 1e-2
@@ -35,10 +25,9 @@ _CALLS, _FACTORISATIONS = 2e6, 0.05
 def sampled_start(problem: Problem, newton: Newton, x: np.ndarray) -> tuple[np.ndarray, int]:
     """A point near the minimum of the objective on a sample of the rows, and the number of rows that were read."""
     sums, d = problem.sums, x.size
-    wanted = int(max(_SHARE * sums.n_rows, min(_ROWS_PER_COORDINATE * d, _LARGEST_SHARE * sums.n_rows)))
-    wanted = min(wanted, MOST_ENTRIES // d)
+    wanted = sample_size(sums.n_rows, d)
     # Newton's first step minimises a squared loss from anywhere.
-    if wanted < _LEAST_PER_COORDINATE * d or problem.loss.quadratic or not _pays(sums, d):
+    if not wanted or problem.loss.quadratic or not _pays(sums, d):
         return x, 0
     sample = sums.sample(wanted)
     if sample is None:

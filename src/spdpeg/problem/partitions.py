@@ -16,8 +16,9 @@ from ..kernels.rows import Rows
 from ..lazy import is_dask
 from ..losses import Loss
 from ..sparse import first_not_finite
-from ..sums.cluster import ClusterSums
+from ..sums.cluster import SEEN, ClusterSums
 from ..sums.rounds import Rounds, active_client
+from ..sums.sample_size import sample_size
 from ..sums.tasks import Kept, Resident, Summand, only
 from ..sums.threads import one_blas_thread
 from .labels import as_labels, as_numbers, different
@@ -184,7 +185,8 @@ class Partitions(Source):
         encoding = self._rounds.common(only, self._encoding(loss, bias, positive))
         residents = self._rounds.each(_encoded, self._parts, self._firsts, [encoding] * len(self._parts))
         width = self.n_features + (bias != 0.0)
-        return ClusterSums(self._rounds, residents, self.n_samples, width, self.n_entries, self.is_sparse)
+        first = SEEN if loss.quadratic else sample_size(self.n_samples, width)
+        return ClusterSums(self._rounds, residents, self.n_samples, width, self.n_entries, self.is_sparse, first)
 
     def chunks(self, loss: Loss, positive: Any) -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
         """One partition after the other in the memory of this process: rows, labels, weights."""

@@ -14,8 +14,16 @@ from .base import Evaluation, RowStatistics, Sample, Sweep
 from .moments import Moments, near_means
 from .rounds import Rounds
 
-_SEEN = 256
+SEEN = 256
 """Rows whose means are near those of all."""
+
+
+class Known(NamedTuple):
+    """Sums over slopes that came along with others."""
+
+    mean_square: float
+    conjugate: float
+    """At the slopes as they are."""
 
 
 class Remote(NamedTuple):
@@ -23,6 +31,7 @@ class Remote(NamedTuple):
 
     futures: list[Any]
     field: str = ""
+    known: Known | None = None
 
 
 class ClusterSums:
@@ -39,16 +48,25 @@ class ClusterSums:
     n_rows, n_columns, n_entries : int
         Of all partitions together, the intercept's column included.
     is_sparse : bool
+    n_first : int, optional
+        Rows of a sample that comes with the first round, since somebody will want it.
     """
 
     block: Block | None = None
     resident = False
 
     def __init__(
-        self, rounds: Rounds, residents: list[Any], n_rows: int, n_columns: int, n_entries: int, is_sparse: bool
+        self,
+        rounds: Rounds,
+        residents: list[Any],
+        n_rows: int,
+        n_columns: int,
+        n_entries: int,
+        is_sparse: bool,
+        n_first: int = 0,
     ) -> None:
         self.n_rows, self.n_columns, self.n_entries, self.is_sparse = n_rows, n_columns, n_entries, is_sparse
-        self._rounds, self._residents, self.reads = rounds, residents, 0
+        self._rounds, self._residents, self._n_first, self.reads = rounds, residents, n_first, 0
 
     @property
     def rounds(self) -> int:
@@ -117,6 +135,8 @@ class ClusterSums:
 
     def mean_square(self, u: Remote) -> float:
         """Mean of w u^2."""
+        if u.known is not None:
+            return u.known.mean_square
         return float(self._mean(tasks.mean_square, (u.field,), u))
 
     def mean_slopes(self, margins: Remote, shifts: np.ndarray) -> np.ndarray:
@@ -125,6 +145,10 @@ class ClusterSums:
 
     def conjugate(self, u: Remote, scale: float) -> float:
         """Mean of w phi*(scale u)."""
+        if scale == 0.0:
+            return float(self._facts.sums[4])
+        if scale == 1.0 and u.known is not None:
+            return u.known.conjugate
         return float(self._mean(tasks.conjugate, (scale, u.field), u))
 
     def conjugate_at(self, margins: Remote, shift: float, up: float, down: float) -> float:
@@ -146,7 +170,7 @@ class ClusterSums:
     def moments(self) -> Moments:
         """Second moments of rows and labels, all that the squared loss depends on. One read."""
         self.reads += 1
-        [found] = self._total(self._each(tasks.moments, (near_means(self.sample(_SEEN).block),))).sums
+        [found] = self._total(self._each(tasks.moments, (near_means(self.sample(SEEN).block),))).sums
         return found
 
     def column_squares(self) -> np.ndarray:
@@ -155,7 +179,7 @@ class ClusterSums:
 
     def sample(self, n_rows: int) -> Sample:
         """About so many rows from all over the data, in memory; the same ones each time."""
-        parts = self._rounds.gathered(self._each(tasks.sample, (self.n_rows, n_rows)))
+        parts = self._first[1] if n_rows == self._n_first else self._rounds.gathered(self._sampled(n_rows))
         block = join(list(map(tasks.readable, parts)))
         return Sample(block, block.labels.size)
 
@@ -183,10 +207,21 @@ class ClusterSums:
 
     # --------------------------------------------------------------------------------------------------- private
 
-    @cached_property
+    @property
     def _facts(self) -> tasks.Summand:
+        return self._first[0]
+
+    @cached_property
+    def _first(self) -> tuple[tasks.Summand, list[Block]]:
+        """What is asked of the data alone, and a sample."""
         self.reads += 1
-        return self._total(self._each(tasks.facts, (self.n_rows,)))
+        leaves = self._each(tasks.facts, (self.n_rows,))
+        if not self._n_first:
+            return self._total(leaves), []
+        return self._rounds.total_and_gathered(leaves, self._sampled(self._n_first))
+
+    def _sampled(self, n_rows: int) -> list[Any]:
+        return self._each(tasks.sample, (self.n_rows, n_rows))
 
     def _each(self, task: Callable[..., Any], request: tuple[Any, ...], *tokens: Remote) -> list[Any]:
         """Futures of a task on each partition and what stays with its rows."""
@@ -202,14 +237,15 @@ class ClusterSums:
 
     def _swept(self, kept: list[Any]) -> Sweep:
         self.reads += 1
-        found = self._total(self._rounds.each(tasks.sums_of_sweep, kept, n_rows=self.n_rows))
-        loss, gradient, curvature, foretold = found.sums
+        found = self._total(self._rounds.each(tasks.sums_of_sweep, kept, self._residents, n_rows=self.n_rows))
+        loss, gradient, curvature, foretold, mean_square, conjugate = found.sums
         least, largest = found.largest
         sweep = Sweep(
             float(loss), gradient, curvature, Remote(kept, "margins"), Remote(kept), (float(-least), float(largest))
         )
         if foretold is not None:
-            sweep.foretold, sweep.foretold_gradient = Remote(kept, "foretold"), foretold
+            known = Known(float(mean_square), float(conjugate))
+            sweep.foretold, sweep.foretold_gradient = Remote(kept, "foretold", known), foretold
         return sweep
 
     def _total(self, leaves: list[Any]) -> tasks.Summand:

@@ -69,13 +69,15 @@ class Rounds:
 
     def total(self, leaves: Sequence[Any]) -> Summand:
         """Summands added up; waits for it."""
-        level = list(leaves)
-        while True:
-            groups = [level[start : start + _FAN_IN] for start in range(0, len(level), _FAN_IN)]
-            level = list(self.client.map(add, groups, pure=False))
-            if len(level) == 1:
-                found: Summand = self._result(level[0], leaves)
-                return found
+        found: Summand = self._result(self._tree(leaves), leaves)
+        return found
+
+    def total_and_gathered(self, leaves: Sequence[Any], others: Sequence[Any]) -> tuple[Summand, list[Any]]:
+        """Summands added up, and what other tasks returned, in one round."""
+        found: tuple[Summand, list[Any]] = self._result(
+            self.client.submit(_both, self._tree(leaves), list(others), pure=False), leaves
+        )
+        return found
 
     def gathered(self, leaves: Sequence[Any]) -> list[Any]:
         """What the tasks returned, which must be little; waits for it."""
@@ -85,6 +87,15 @@ class Rounds:
     def wait(self, leaves: Sequence[Any]) -> None:
         """Until all tasks are done; what they returned stays there."""
         self._result(self.client.map(_done, list(leaves), pure=False)[-1], leaves)
+
+    def _tree(self, leaves: Sequence[Any]) -> Any:
+        """A future of the sum."""
+        level = list(leaves)
+        while True:
+            groups = [level[start : start + _FAN_IN] for start in range(0, len(level), _FAN_IN)]
+            level = list(self.client.map(add, groups, pure=False))
+            if len(level) == 1:
+                return level[0]
 
     def _result(self, root: Any, leaves: Sequence[Any]) -> Any:
         self.done += 1
@@ -143,6 +154,10 @@ class Rounds:
 
 def _done(value: Any) -> bool:
     return True
+
+
+def _both(first: Any, second: Any) -> tuple[Any, Any]:
+    return first, second
 
 
 def _time_limit() -> float:

@@ -148,13 +148,18 @@ def collapse(resident: Resident, labels: np.ndarray, count: int) -> Resident:
 # --------------------------------------------------------------------------------------- what of it goes to the driver
 
 
-def sums_of_sweep(kept: Kept, n_rows: int) -> Summand:
-    """Of a sweep."""
+def sums_of_sweep(kept: Kept, resident: Resident, n_rows: int) -> Summand:
+    """Of a sweep; with slopes that were foretold goes what a bound asks of them first."""
     sweep: Sweep = kept.value
     fraction = sweep.margins.size / n_rows
     sums = fraction * sweep.loss, fraction * sweep.gradient, _times(fraction, sweep.curvature)
+    told: tuple[Any, ...] = (None, None, None)
+    if sweep.foretold is not None:
+        u = _own(sweep.foretold)
+        of_slopes = sweep.foretold_gradient, resident.sums.mean_square(u), resident.sums.conjugate(u, 1.0)
+        told = tuple(fraction * value for value in of_slopes)
     least, largest = sweep.curvature_range
-    return Summand((*sums, _times(fraction, sweep.foretold_gradient)), np.array([-least, largest]))
+    return Summand((*sums, *told), np.array([-least, largest]))
 
 
 def sums_of_evaluation(kept: Kept, n_rows: int) -> Summand:
@@ -208,7 +213,8 @@ def facts(resident: Resident, n_rows: int) -> Summand:
     """All that is asked of the data alone."""
     sums = resident.sums
     largest, square, noise = sums.statistics()
-    found = _mean(resident, n_rows, square, noise, sums.loss(np.zeros(sums.n_columns)), sums.column_squares())
+    nothing = sums.conjugate(np.zeros(sums.n_rows), 0.0)
+    found = _mean(resident, n_rows, square, noise, sums.loss(np.zeros(sums.n_columns)), sums.column_squares(), nothing)
     return found._replace(largest=np.array([largest]))
 
 
