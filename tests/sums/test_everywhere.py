@@ -72,7 +72,7 @@ def test_memory_threads_disk_and_cluster_agree(
         assert found.certificate.gap <= 1e-10 * abs(found.objective), name
         assert found.objective == pytest.approx(known.objective, rel=1e-10), name
         for one, other in zip(problem.split(found.x), memory.split(known.x), strict=True):
-            np.testing.assert_allclose(one, other, atol=1e-10, err_msg=name)
+            np.testing.assert_allclose(np.asarray(one), np.asarray(other), atol=1e-10, err_msg=name)
 
 
 KILLED: dict[str, Callable[..., Any]] = {
