@@ -16,6 +16,7 @@ class Status(Enum):
     """Why a run ended; the value is the sentence to show."""
 
     TOLERANCE = "the tolerance is met"
+    CONDITIONS = "the optimality conditions hold to the tolerance; no bound proves it"
     MAX_PASSES = "the budget of passes is used up"
     MAX_ITERATIONS = "the budget of iterations is used up"
     MAX_SECONDS = "the budget of seconds is used up"
@@ -29,6 +30,11 @@ class Status(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+    @classmethod
+    def of(cls, certificate: Certificate) -> "Status":
+        """What is said of a run that ends because its tolerance is met: by a bound, or by the residual alone."""
+        return cls.CONDITIONS if certificate.met == "residual" else cls.TOLERANCE
 
 
 @dataclass

@@ -256,6 +256,9 @@ class TestReaches:
         result = spdpeg.solve(problem, "vr-spdpeg", tol=1e-8, max_passes=500)
         assert result.certificate is not None
         assert (result.certificate.dual, result.certificate.met) == (-math.inf, "residual")
+        assert result.status is Status.CONDITIONS
+        assert "no bound is available because a term has no conjugate in closed form" in str(result)
+        assert str(Status.TOLERANCE) not in str(result)
 
     @pytest.mark.parametrize("r1", ["L1", "L2Squared", "HuberL1"])
     def test_nothing_where_a_user_gives_no_conjugate(self, r1: str) -> None:

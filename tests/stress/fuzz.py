@@ -110,7 +110,7 @@ def judge(
     bounds: Callable[[], list[float]] = list,
 ) -> list[tuple[Verdict, str]]:
     """Everything that is wrong with an answer; `bounds` are further ones that must lie below the optimum."""
-    claims = certificate.met is not None or status == "TOLERANCE"
+    claims = certificate.met is not None or status in ("TOLERANCE", "CONDITIONS")
     if not np.all(np.isfinite(x)) or not math.isfinite(intercept):
         return [(Verdict.FALSE_CLAIM if claims else Verdict.RAW, "x is not finite")]
     own = evaluate(case, x, intercept)
@@ -164,7 +164,7 @@ def _false_claims(
     elif infeasible and own.violation > 0:
         found.append((wrong, "there is no feasible point"))
     beyond = own.objective - upper
-    allowed = case.tol * abs(own.objective) + NO_GAP * at_zero(case) + own.rounding
+    allowed = case.tol * abs(own.objective) + NO_GAP * at_zero(case) + own.own_rounding
     if beyond > allowed:
         relative = beyond / max(abs(own.objective), 1e-300)
         times = relative / case.tol

@@ -18,7 +18,12 @@ class Value(NamedTuple):
     violation: float
     """The largest, relative to the size of what is bounded."""
     rounding: float
-    """That double precision makes of the objective at such a point."""
+    """Most that an evaluation in double precision may be off by, to first order, for sums of up to 64 terms."""
+
+    @property
+    def own_rounding(self) -> float:
+        """The same of the evaluation here, in extended precision."""
+        return self.rounding * float(np.finfo(Long).eps) / float(np.finfo(float).eps)
 
 
 def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
@@ -46,7 +51,12 @@ def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
 
 
 def _terms_of(penalty: Any, terms: np.ndarray) -> float:
-    """What a penalty adds up if the terms of v, which may cancel, have these sizes."""
+    """What a penalty adds up if the terms of v, which may cancel, have these sizes.
+
+    Times the relative rounding, it bounds what rounding of v = F x does to the penalty: a norm that grows with the
+    sizes of its coordinates changes by at most its value at the errors, slopes of corners are at most the weights, the
+    sum of all entries is above the nuclear norm, and a parabola changes by at most twice its value at the sizes.
+    """
     name = type(penalty).__name__
     match name:
         case "SeparableSum":

@@ -57,6 +57,9 @@ _SHIFT = 1e-10
 _REFINEMENTS = 5
 """Part of the mean diagonal that is added to F^T F, which is singular, and the corrections that undo it."""
 
+NO_CONJUGATE = "a term has no conjugate in closed form"
+NOT_FEASIBLE = "no feasible dual point was found"
+
 
 def certify(
     problem: ProblemView,
@@ -79,6 +82,7 @@ def certify(
     bound from its slopes: those at x would take a read, and a step brings more.
     """
     y = project_dual(problem, -dual)
+    obstacle = NOT_FEASIBLE
     evaluation = problem.sums.evaluate(x) if evaluation is None else evaluation
     primal = evaluation.loss + problem.penalty_value(x)
     lower = best
@@ -99,12 +103,13 @@ def certify(
             accuracy = _EXACT if tol is None else _BALANCED * math.sqrt(tol)
             lower = max(lower, bound(problem, at_point(problem, evaluation, accuracy), y.copy(), x))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
-        pass
+        obstacle = NO_CONJUGATE
     cancelled = _cancelled(problem, x, slopes, evaluation) if primal < lower < math.inf else 0.0
     certificate = Certificate(primal, lower, math.nan, cancelled=cancelled)
     if math.isfinite(certificate.rel_gap) or certificate.gap == 0.0 or evaluation.margins is None:
         return certificate
-    return Certificate(primal, lower, residual(problem, x, y, evaluation))
+    obstacle = "" if math.isfinite(lower) else obstacle
+    return Certificate(primal, lower, residual(problem, x, y, evaluation), obstacle=obstacle)
 
 
 def _cancelled(problem: ProblemView, x: np.ndarray, slopes: Token, evaluation: Evaluation) -> float:

@@ -33,6 +33,8 @@ class Certificate:
         objective at x = 0), or None.
     cancelled : float
         What rounding may cost the two where their sums cancel; told only where the gap is negative.
+    obstacle : str
+        Why there is no lower bound, in words; empty where there is one.
     """
 
     primal: float
@@ -40,6 +42,7 @@ class Certificate:
     residual: float
     met: str | None = None
     cancelled: float = 0.0
+    obstacle: str = ""
 
     @property
     def gap(self) -> float:
@@ -90,7 +93,9 @@ class Certificate:
         if self.gap <= 0.0:
             return "optimal, proved by a duality gap of 0"
         if math.isfinite(self.residual):
-            return f"optimality conditions hold to {self.residual:.2g}; no bound is available"
+            lacking = f"no bound is available because {self.obstacle}" if self.obstacle else "no bound is available"
+            known = f"the optimum is at least {self.dual:.2g}" if math.isfinite(self.dual) else lacking
+            return f"optimality conditions hold to {self.residual:.2g}; {known}"
         return "nothing is known about the distance to the optimum"
 
     def _repr_html_(self) -> str:

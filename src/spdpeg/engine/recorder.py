@@ -97,7 +97,7 @@ class Recorder:
                     self._left = certificate.primal, solution
         state.loop.certify_at = state.rows
         if met:
-            return Status.TOLERANCE
+            return Status.of(certificate)
         state.loop.certify_at += max(self._problem.n_rows, _PATIENCE * state.rows)
         return self.record(state, callback) if state.iterations > self.iterations[-1] else None
 
@@ -141,7 +141,7 @@ class Recorder:
         if not isinstance(self._problem.source, Stream):
             certificate = self._certified(state, self._evaluation or self._course.evaluation())
             if self._tol is not None and certificate.met is not None and status is not Status.INTERRUPTED:
-                status = Status.TOLERANCE
+                status = Status.of(certificate)
         history = History(
             np.array([self._passes(rows) for rows in self.rows]),
             np.array(self.iterations),
@@ -150,12 +150,13 @@ class Recorder:
             np.array(self.violation),
         )
         x, x_average, z, dual, slopes, _ = self._solution(state)
+        kept = None if slopes is None else self._problem.sums.kept(slopes)
         return Result(
             x,
             x_average,
             z,
             dual,
-            None if slopes is None else self._problem.sums.kept(slopes),
+            kept if kept is not None and kept.size else None,
             objective=self.objective[-1],
             violation=self.violation[-1],
             iterations=state.iterations,

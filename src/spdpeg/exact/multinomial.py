@@ -18,6 +18,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import entr, logsumexp, softmax
 
 from ..certificate import Certificate, bound, kkt_residual
+from ..certificate.bound import NO_CONJUGATE, NOT_FEASIBLE
 from ..certificate.slopes import Slopes
 from ..errors import InputError, UnsupportedError
 from ..losses import Squared
@@ -163,7 +164,7 @@ class Multinomial:
             x, margins = self._searched(model, x, result.x, margins, objective)
             dual, passes = result.dual, passes + 2.0
         history = History(*(np.array(column) for column in zip(*records, strict=True)))
-        status = Status.TOLERANCE if certificate.met is not None else Status.MAX_PASSES
+        status = Status.of(certificate) if certificate.met is not None else Status.MAX_PASSES
         return Run(x, dual.reshape(self._hits.shape[1], -1), objective, certificate, history, passes, status)
 
     def _joined(self, starts: Sequence[Start]) -> tuple[np.ndarray, np.ndarray]:
@@ -228,16 +229,18 @@ class Multinomial:
         def loss_part(scale: float) -> float:
             return float(self._mean_weights @ np.sum(entr(scale * profiled + (1.0 - scale) * self._hits), axis=1))
 
+        obstacle = NOT_FEASIBLE
         try:
             slopes = Slopes(self._gradient(profiled), loss_part, lambda: np.full(model.block.labels.size, _SLOPE_SIZE))
             value = max(best, bound(model, slopes, y, x))
         except (UnsupportedError, NotImplementedError):  # no closed conjugate
-            value = best
+            value, obstacle = best, NO_CONJUGATE
         certificate = Certificate(objective, value, np.nan)
         if np.isfinite(certificate.rel_gap):
             return certificate
         # The model has the gradient of the loss at x.
-        return Certificate(objective, value, kkt_residual(model, x, dual))
+        obstacle = "" if np.isfinite(value) else obstacle
+        return Certificate(objective, value, kkt_residual(model, x, dual), obstacle=obstacle)
 
     def _profiled(self, p: np.ndarray) -> np.ndarray:
         """Probabilities with the best intercepts, whose part of the gradient is 0; by Newton's method."""

@@ -122,4 +122,4 @@ def _account(
     x: np.ndarray, dual: np.ndarray, certificate: Certificate, records: list[tuple[float, int, float, float, float]]
 ) -> Run:
     history = History(*(np.array(column) for column in zip(*records, strict=True)))
-    return Run(x, dual, certificate.primal, certificate, history, records[-1][0], Status.TOLERANCE)
+    return Run(x, dual, certificate.primal, certificate, history, records[-1][0], Status.of(certificate))

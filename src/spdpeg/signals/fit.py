@@ -1,5 +1,6 @@
 """One signal at one pair of weights: which method, and what proves its answer."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,5 +159,7 @@ def _solved(signal: Signal, lam2: Any, tol: float) -> Fit:
     result = uninterrupted(solve(problem, tol=tol))
     found = result.certificate
     assert found is not None
-    certificate = Certificate(total * found.primal, total * found.dual, found.residual, found.met)
+    certificate = replace(
+        found, primal=total * found.primal, dual=total * found.dual, cancelled=total * found.cancelled
+    )
     return Fit(result.x, -total * result.dual, certificate)
