@@ -83,3 +83,21 @@ def test_low_rank_beside_a_chain_is_proved_to_many_digits(loss: losses.Loss, int
     assert result.certificate.rel_gap <= 1e-10
     rank = np.linalg.matrix_rank(problem.split(result.x)[0].reshape(3, 4), tol=1e-9)
     assert 0 < rank < 3
+
+
+@pytest.mark.parametrize("loss", [losses.Hinge(), losses.Quantile(0.3)])
+@pytest.mark.parametrize("size", [1e-5, 1.0, 1e5])
+def test_corners_beside_a_nuclear_norm(loss: losses.Loss, size: float) -> None:
+    """No curvature anywhere, and no conic form: all terms are split off. Units do not matter."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, 12))
+    scores = X[:, 0] - X[:, 5] + 0.3 * rng.standard_normal(60)
+    y = np.sign(scores) if isinstance(loss, losses.Hinge) else scores
+    r1 = penalties.Nuclear(0.15 * size, (3, 4))
+    result = solve(Problem(size * X, y, loss=loss, r1=r1, intercept=True), tol=1e-9)
+    assert result.certificate is not None
+    assert result.certificate.met == "relative gap"
+    assert [stage.method for stage in result.stages] == ["interior-point"]
+    # The singular value that so large a weight makes 0 is 0.
+    values = np.linalg.svd(result.x[:12].reshape(3, 4), compute_uv=False)
+    assert values[2] <= 1e-9 * values[0]

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..data import Stream, Tables
 from ..errors import UnsupportedError
+from ..exact import split_program
 from ..exact.condensed import Condensed
 from ..exact.interior_point import InteriorPoint
 from ..exact.one_read import OneRead, is_chain
@@ -120,6 +121,8 @@ def _exact(problem: Problem) -> list[tuple[Periodic, str]]:
     if form is None:
         if problem.loss.smooth and SplitForm.of(problem) is not None:
             return [(ProxNewton(), "the coordinates are so few that the quadratic model can be solved to all digits")]
+        if split_program.takes(problem):
+            return [(InteriorPoint(), "the problem is so small that all of its terms can be split off")]
         return []
     among_rows = _exact_on_rows(problem, form)
     if problem.loss.quadratic:

@@ -6,7 +6,7 @@
 | prox_newton, newton | Newton's steps on the model of all coordinates |
 | prox_lbfgs | quasi-Newton steps for a ridge and many coordinates |
 | working_set, identify, pieces | the same among few pieces of many coordinates |
-| interior_point | losses made of lines, in one go |
+| interior_point, split_program | losses made of lines, in one go |
 | quadratic | the model, minimised by interior points (central_path, dense, sparse) and put on its face (crossover) |
 | penalties | the penalties of a problem as one conic form |
 """

@@ -13,6 +13,7 @@ from ..quadratic import Model, minimize, to_face
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution
 from ..state import State
+from . import split_program
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
 
@@ -21,6 +22,7 @@ class InteriorPoint(Periodic):
     """All of the problem as broken lines, squares and norms, minimised by interior points in one step.
 
     The rows enter as broken lines of x itself, so that a step of the interior point solves a d x d system whatever N.
+    Penalties without such a form, a nuclear norm for one, are split off by an augmented Lagrangian; both are exact.
     """
 
     about = About(
@@ -30,7 +32,8 @@ class InteriorPoint(Periodic):
         cost="one step; some 30 times the curvature of all rows and a factorisation of a d x d matrix",
         memory="N + d + l; 2 d^2 + 11 N + 11 l more for the step, and the rows once more",
         rate="ends after one step",
-        needs="loss of lines and parabolas (all but logistic); r1 and r2 with a conic form; finite sum; d at most 3000",
+        needs="loss of lines and parabolas (all but logistic); r1 and r2 with a conic form, or hinge, quantile and "
+        "N + d + l up to 1000; finite sum; d at most 3000",
         assumptions="a point strictly inside all constraints",
         example="loss=losses.Hinge(), r1=penalties.L1(1e-3)",
         deterministic=True,
@@ -40,6 +43,8 @@ class InteriorPoint(Periodic):
 
     def check(self, problem: Problem) -> None:
         form = PenaltyForm.of(problem)
+        if form is None and split_program.takes(problem):
+            return
         if problem.loss.lines(problem.block.labels) is None or form is None:
             raise UnsupportedError(
                 f"interior-point takes losses of lines and parabolas, penalties of lines, squares and norms; here "
@@ -62,7 +67,8 @@ class InteriorPoint(Periodic):
 
     def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         penalties = PenaltyForm.of(problem)
-        assert penalties is not None
+        if penalties is None:
+            return self._split(problem, state)
         rows, v = loss_lines(problem, penalties.form.width), state.vectors
         form = penalties.form + rows
         d = problem.n_coordinates
@@ -82,6 +88,18 @@ class InteriorPoint(Periodic):
         state.numbers["exhausted"] = True
         return problem.block.labels.size
 
+    def _split(self, problem: Problem, state: State) -> int:
+        """The step where penalties have no conic form."""
+        found, v = split_program.minimize(problem, state.vectors["x"]), state.vectors
+        weights = split_program.mean_weights(problem)
+        if np.all(np.isfinite(found.x)) and problem.objective(found.x) < problem.objective(v["x"]):
+            v["x"][:] = found.x
+        v["y"][:] = found.y
+        slopes = np.divide(found.rows, weights, out=np.zeros(weights.size), where=weights > 0.0)
+        v["slopes"][:] = np.clip(slopes, *problem.loss.slope_range(problem.block.labels))
+        state.numbers["exhausted"] = True
+        return problem.block.labels.size
+
     def solution(self, problem: Problem, state: State) -> Solution:
         v = state.vectors
         x = v["x"].copy()
@@ -96,10 +114,10 @@ class InteriorPoint(Periodic):
 
 def loss_lines(problem: Problem, width: int) -> ConicForm:
     """The mean loss as broken lines of w, one for each row of weight above 0."""
-    rows, labels, weights = problem.block
+    rows, labels, _ = problem.block
     lines = problem.loss.lines(labels)
     assert lines is not None
-    mean_weights = (weights if weights.size else np.ones(labels.size)) / labels.size
+    mean_weights = split_program.mean_weights(problem)
     kept = np.flatnonzero(mean_weights)
     A = sp.csr_array(data_matrix(rows))[kept]
     K = sp.csr_array(A.multiply(lines.sign[kept, None]))
@@ -113,10 +131,10 @@ def loss_lines(problem: Problem, width: int) -> ConicForm:
 
 def _slopes(problem: Problem, y: np.ndarray) -> np.ndarray:
     """Slopes of all rows, from the multipliers of those with a weight; a row without one has slope 0."""
-    _, labels, weights = problem.block
+    labels = problem.block.labels
     lines = problem.loss.lines(labels)
     assert lines is not None
-    mean_weights = (weights if weights.size else np.ones(labels.size)) / labels.size
+    mean_weights = split_program.mean_weights(problem)
     kept = np.flatnonzero(mean_weights)
     slopes = np.zeros(labels.size)
     used = (lines.over[kept] > 0.0) | (lines.short[kept] > 0.0)

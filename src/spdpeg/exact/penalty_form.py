@@ -92,7 +92,7 @@ class SplitForm:
     def of(cls, problem: Problem) -> "SplitForm | None":
         """That of a small problem; None if it is large."""
         d, m = problem.n_coordinates, problem.F.n_outputs
-        if d + m > _MOST_SPLIT:
+        if d + m > MOST_SPLIT:
             return None
         penalty = SeparableSum([problem.r2, problem.regularizer], [m, d])
         K = np.vstack([problem.F.matrix().toarray(), np.eye(d)])
@@ -108,7 +108,7 @@ def model_form(problem: Problem) -> PenaltyForm | SplitForm | None:
     return PenaltyForm.of(problem) or SplitForm.of(problem)
 
 
-_MOST_SPLIT = 1000
+MOST_SPLIT = 1000
 """Rows of K up to which penalties without a conic form are split off: a Jacobian has as many rows and columns."""
 
 _forms: WeakKeyDictionary[Problem, PenaltyForm | None] = WeakKeyDictionary()

@@ -15,7 +15,7 @@ _ROUNDING = 1e-12
 class Hinge(Loss):
     """max(0, 1 - b t) for labels b of two classes: the support vector machine, exactly.
 
-    Not smooth: of the solvers, "lp", "sdca-admm", "spdhg-cers" and "online-admm" take it.
+    Not smooth: of the solvers, "interior-point", "lp", "sdca-admm", "spdhg-cers" and "online-admm" take it.
     """
 
     binary = True
@@ -56,7 +56,7 @@ class Hinge(Loss):
 class Quantile(Loss):
     """The pinball loss: level * (b - t) above the prediction, (1 - level) * (t - b) below.
 
-    Not smooth: of the solvers, "lp", "sdca-admm", "spdhg-cers" and "online-admm" take it.
+    Not smooth: of the solvers, "interior-point", "lp", "sdca-admm", "spdhg-cers" and "online-admm" take it.
 
     Parameters
     ----------

@@ -14,12 +14,10 @@ Li, Sun, Toh: A highly efficient semismooth Newton augmented Lagrangian method f
 on Optimization, 2018.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg
-
-from ..penalties import Penalty
 
 _ROUNDS = 60
 _STEPS = 60
@@ -39,7 +37,10 @@ _STIFFER = 5.0
 """Part of |K x - z| that a round may leave; if it leaves more, sigma grows by this factor."""
 
 _FIRST = 1e-4
-"""First sigma where there is no curvature, times the mean square of the columns of K."""
+"""First sigma where nothing tells which suits, times the mean square of the columns of K."""
+
+_FAR = 1e100
+"""A proximal step so long that it ends where p is least."""
 
 _STIFFEST = 1e9
 """Beyond this many times its first value sigma does not grow, since Newton's matrix would lose all digits."""
@@ -47,15 +48,34 @@ _STIFFEST = 1e9
 _SHIFT = 1e-14
 """Added to the diagonal of Newton's matrix, relative to its largest entry."""
 
+_MORE_SHIFT, _MOST_SHIFT = 1e3, 1e-3
+"""Factor by which that grows in a round where no length of a step is good, and the last from which it does."""
+
 _ARMIJO = 1e-4
 _SHORTEST = 1e-9
+
+
+class Proximal(Protocol):
+    """What is asked of p: a `Penalty` has it."""
+
+    def value(self, v: np.ndarray) -> float:
+        """p(v)."""
+
+    def prox(self, point: np.ndarray, step: float) -> np.ndarray:
+        """argmin over v of step * p(v) + |v - point|^2 / 2."""
+
+    def dual_prox(self, point: np.ndarray, step: float) -> np.ndarray:
+        """The same of the conjugate."""
+
+    def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
+        """An element of the generalised Jacobian of the prox."""
 
 
 class Split(NamedTuple):
     """p(K x)."""
 
     K: np.ndarray
-    penalty: Penalty
+    penalty: Proximal
 
 
 class Minimum(NamedTuple):
@@ -78,8 +98,7 @@ def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray) -> Minim
     K = split.K
     d, m = b.size, K.shape[0]
     square = max(float(np.square(K).sum()) / d, 1e-300)
-    # A model without curvature does not tell what sigma suits; it then grows from next to nothing.
-    first = sigma = (float(np.trace(H)) / d or _FIRST) / square
+    first = sigma = float(np.trace(H)) / d / square or _without_curvature(split) or _FIRST / square
     # A length of K x that is none: what the steepest direction alone would have.
     steepest = float(np.diagonal(H).max(initial=0.0)) or 1.0
     least = max(float(np.linalg.norm(K @ b)) / steepest, 1e-300)
@@ -91,10 +110,7 @@ def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray) -> Minim
         steps += more
         Kx = K @ x
         missed = float(np.linalg.norm(Kx - z)) / max(float(np.linalg.norm(z)), float(np.linalg.norm(Kx)), least)
-        gradient_size = max(
-            float(np.linalg.norm(b)), float(np.linalg.norm(H @ x)), float(np.linalg.norm(K.T @ y)), 1e-300
-        )
-        now = Minimum(x, z, y, max(missed, slope / gradient_size))
+        now = Minimum(x, z, y, max(missed, slope / max(_gradient_size(b, K, y), float(np.linalg.norm(H @ x)), 1e-300)))
         if now.accuracy < best.accuracy:
             best = now
         if best.accuracy <= _ACCURACY or not np.isfinite(now.accuracy) or steps >= _MOST_STEPS:
@@ -105,6 +121,23 @@ def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray) -> Minim
             sigma *= _STIFFER
         before = missed
     return best
+
+
+def _without_curvature(split: Split) -> float:
+    """The sigma at which a model without curvature has multipliers as large, in its units, as K x; 0 if unknown.
+
+    Multipliers are as large as the subgradients at 0, and K x as the point where p is least.
+    """
+    nothing = np.zeros(split.K.shape[0])
+    least = float(np.linalg.norm(split.penalty.prox(nothing, _FAR)))
+    slopes = float(np.linalg.norm(split.penalty.dual_prox(nothing, _FAR)))
+    ratio = slopes / least if least > 0.0 else 0.0
+    return ratio if np.isfinite(ratio) else 0.0
+
+
+def _gradient_size(b: np.ndarray, K: np.ndarray, y: np.ndarray) -> float:
+    """The size of b and of the terms of K^T y, which may cancel."""
+    return max(float(np.linalg.norm(b)), float(np.linalg.norm(np.abs(K).T @ np.abs(y))))
 
 
 def _round(
@@ -122,15 +155,15 @@ def _round(
         return value, z, multiplier, H @ x - b + K.T @ multiplier
 
     value, z, multiplier, gradient = at(x)
-    steps = 0
+    steps, shift = 0, _SHIFT
     while steps < _STEPS:
         steps += 1
         size = float(np.linalg.norm(gradient))
-        if size <= 0.1 * _ACCURACY * max(float(np.linalg.norm(b)), float(np.linalg.norm(K.T @ multiplier))):
+        if size <= 0.1 * _ACCURACY * _gradient_size(b, K, multiplier):
             break
         outside = np.eye(len(multiplier)) - p.prox_jacobian(K @ x + y / sigma, 1.0 / sigma)
         matrix = H + sigma * (K.T @ outside @ K)
-        move = _solved(matrix, -gradient)
+        move = _solved(matrix, -gradient, shift)
         slope, length = float(gradient @ move), 1.0
         while length > _SHORTEST:
             ahead = at(x + length * move)
@@ -141,14 +174,16 @@ def _round(
                 break
             length *= 0.5
         else:
-            break
+            if shift >= _MOST_SHIFT:
+                break
+            shift *= _MORE_SHIFT  # along directions in which next to nothing bends here, the step was far too long
+            continue
         x = x + length * move
         value, z, multiplier, gradient = ahead
     return x, z, multiplier, float(np.linalg.norm(gradient)), steps
 
 
-def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    shift = _SHIFT
+def _solved(matrix: np.ndarray, right: np.ndarray, shift: float) -> np.ndarray:
     largest = float(np.abs(np.diagonal(matrix)).max(initial=0.0)) or 1.0
     for _ in range(8):
         factor, failed = scipy.linalg.lapack.dpotrf(matrix + shift * largest * np.eye(len(matrix)), lower=1)
