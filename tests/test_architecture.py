@@ -43,6 +43,7 @@ SIDEWAYS = {
     ("lazy", "errors"),
     ("result", "state"),
     ("operators", "penalties"),
+    ("losses", "penalties"),
     ("graphs", "operators"),
     ("graphs", "files"),
     ("graphs", "data"),

@@ -175,7 +175,7 @@ def test_what_a_command_does_not_know_is_told_with_its_own_usage(capsys):
         (["--seed", "-1"], "seed is -1"),
         (["--passes", "-1"], "max_passes is -1"),
         (["--passes", "nan"], "max_passes is nan"),
-        (["--samples", "10000000000000"], "allocate"),
+        (["--samples", "10000000000000"], "do not fit into memory"),
     ],
 )
 def test_our_errors_exit_with_1_and_one_line(arguments, message, here, capsys):

@@ -5,6 +5,7 @@ import re
 import runpy
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -75,9 +76,16 @@ def test_fused_logistic_example_reaches_its_reference():
     assert -1e-6 <= full_batches / reference - 1 <= 1e-6
 
 
+def test_cluster_example_runs():
+    pytest.importorskip("distributed")
+    command = [sys.executable, str(ROOT / "examples" / "cluster.py"), "2000"]
+    out = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+    assert float(re.search(r"accuracy ([\d.]+)", out)[1]) > 0.8
+
+
 def test_every_example_is_tested():
     names = {path.stem for path in (ROOT / "examples").glob("*.py")}
-    assert names == {"fused_logistic", "lasso", "quantile", "stream", "svm"}
+    assert names == {"cluster", "fused_logistic", "lasso", "quantile", "stream", "svm"}
 
 
 def test_readme_has_exactly_two_setup_commands():

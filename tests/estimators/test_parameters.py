@@ -137,7 +137,7 @@ def test_the_objective_is_the_documented_one() -> None:
         (estimators.GraphGuidedRegressor(r1="l2"), "r1 of GraphGuidedRegressor is 'l2'. Choose one of l1, ridge"),
         (estimators.TotalVariationRegressor(shape=(2, 2)), "length 4"),
         (estimators.LowRankRegressor(shape=(2, 2)), "shape of Nuclear"),
-        (estimators.TrendFilter(order=0), "order of Difference is 0"),
+        (estimators.TrendFilter(order=0), "order of TrendFilter is 0"),
         (estimators.GeneralizedLasso(np.eye(5)), "length 5"),
         (estimators.CompositeRegressor(r1="l1"), "r1 is 'l1'"),
         (estimators.FusedLasso(tol=0.0), "tol of FusedLasso is 0.0"),

@@ -78,7 +78,7 @@ def test_refusals() -> None:
     X, y, _ = CHAIN
     with pytest.raises(UnsupportedError, match="L2Squared"):
         lam_max(estimators.GraphGuidedLogisticRegression("chain"), X, y)
-    with pytest.raises(UnsupportedError, match="corners"):
+    with pytest.raises(UnsupportedError, match="non-smooth"):
         lam_max(estimators.FusedSVC(), X, y)
     with pytest.raises(InputError, match="ratio is -1"):
         lam_max(estimators.FusedLogisticRegression(), X, y, ratio=-1.0)

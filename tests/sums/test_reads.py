@@ -126,7 +126,7 @@ def test_one_number_stays_with_each_row(kind: str, tmp_path: Path, monkeypatch: 
     for module in (portions, data.tables, data.arrow):  # what is made of a block does not grow with the rows
         monkeypatch.setattr(module, "BLOCK_ENTRIES", 100_000)
     peaks = []
-    for n in (100_000, 300_000):
+    for n in (100_000, 700_000):
         X = np.random.default_rng(0).standard_normal((n, 4), dtype=np.float32)
         y = np.where(X @ np.array([1.0, 0.5, 0.0, 0.0]) > 0.5, 1.0, -1.0)
         if kind == "dense":
@@ -145,8 +145,8 @@ def test_one_number_stays_with_each_row(kind: str, tmp_path: Path, monkeypatch: 
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert result.certificate.met is not None
-    least = 8 * 200_000
-    # A sample of 2 % of the rows is in memory for a while.
+    least = 8 * 600_000
+    # A sample of 2 % of the rows is in memory for a while, and one block more or less is being read ahead.
     assert peaks[1] - peaks[0] <= 1.1 * least
 
 

@@ -67,6 +67,9 @@ class Certificate:
         `loss_size` is an objective, that at x = 0 mostly, beside which an optimum may be as good as 0.
         """
         met = None
+        if self.gap < 0.0 and max(abs(self.primal), abs(self.dual)) <= _ROUNDING * loss_size:
+            # Both are 0 but for what rounding leaves of terms of the size of the loss at 0.
+            return replace(self, dual=self.primal).judged(tol, loss_size)
         if not math.isfinite(self.primal) or self.defective or tol <= 0.0:
             met = None
         elif math.isfinite(self.rel_gap):

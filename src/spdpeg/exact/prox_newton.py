@@ -112,9 +112,12 @@ class ProxNewton(Periodic, Watcher):
             x, sampled = sampled_start(problem, self._steps(problem), x)
         start = self._steps(problem).start(x)
         nothing = np.zeros(x.size)
-        if sampled and not start.value <= problem.loss_at_zero + problem.penalty_value(nothing):
+        at_zero = problem.loss_at_zero + problem.penalty_value(nothing) if sampled else math.nan
+        if sampled and not start.value <= at_zero:
             start, reads = self._steps(problem).start(nothing), 2  # the sample was not like the rest
         self._take(problem, state, start)
+        if sampled and not math.isnan(state.numbers["start"]):
+            state.numbers["start"] = at_zero  # what is left of the loss is told beside x = 0, whatever the sample knew
         if given:
             state.numbers["drop"] = 0.0  # a start of one's own may be the solution
         return reads * problem.sums.n_rows + sampled
@@ -159,7 +162,8 @@ class ProxNewton(Periodic, Watcher):
             return Status.INFEASIBLE
         # A separable problem without a penalty in the separating direction has no minimum: the loss falls by the same
         # factor with every step, for ever.
-        left, alone = numbers["value"] / numbers["start"], numbers["value"] - numbers["loss"]
+        left = numbers["value"] / numbers["start"] if numbers["start"] else 1.0
+        alone = numbers["value"] - numbers["loss"]
         unpenalised = alone <= _NO_PENALTY * numbers["value"]
         if left <= _VANISHES:
             falls = unpenalised and _FALLS[0] <= numbers["drop"] <= _FALLS[1]

@@ -1,4 +1,4 @@
-"""A loss with corners beside penalties without a conic form (a nuclear norm, say): all terms split off at once.
+"""A non-smooth loss beside penalties without a conic form (a nuclear norm, say): all terms split off at once.
 
 The mean loss is a penalty of A x, so that the problem is min over x of p(K x) with K = (A, F, I): a model without
 curvature, which augmented Lagrangians minimise to all digits. Its multipliers are the slopes of the rows and the
@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import block_diag
 
-from .. import losses, penalties
 from ..data.blocks import data_matrix
 from ..penalties import Penalty
 from ..problem import Problem
@@ -37,8 +36,8 @@ def mean_weights(problem: Problem) -> np.ndarray:
 
 def takes(problem: Problem) -> bool:
     """Whether a problem is small and has such a loss."""
-    corners = isinstance(problem.loss, losses.Hinge | losses.Quantile)
-    return corners and problem.n_rows + problem.F.n_outputs + problem.n_coordinates <= MOST_SPLIT
+    known = problem.loss.as_penalty(problem.labels[:0], np.ones(0)) is not None
+    return known and problem.n_rows + problem.F.n_outputs + problem.n_coordinates <= MOST_SPLIT
 
 
 def minimize(problem: Problem, x: np.ndarray) -> Found:
@@ -84,7 +83,6 @@ class _InUnits:
 
 def _mean_loss(problem: Problem) -> Penalty:
     """As a penalty of the margins."""
-    labels, weights = problem.block.labels, mean_weights(problem)
-    if isinstance(problem.loss, losses.Quantile):
-        return penalties.Quantile(labels, problem.loss.level, weights)
-    return penalties.Hinge(labels, weights)
+    known = problem.loss.as_penalty(problem.block.labels, mean_weights(problem))
+    assert known is not None
+    return known

@@ -11,6 +11,7 @@ from ..kernels.jit import Hook, Term, as_reals
 from ..kernels.loss_defaults import difference_quotient, implicit_prox, plain_sum, sum_and_slopes
 from ..kernels.rows import map_scalar, map_scalar_prox, sum_chunks
 from ..parameters import Parameterized, numbers, positive
+from ..penalties import Penalty
 
 
 class Lines(NamedTuple):
@@ -179,6 +180,10 @@ class Loss(Parameterized):
     def lines(self, labels: np.ndarray) -> Lines | None:
         """The loss as two straight lines for each label, with a rounded kink or a sharp one; None if it is anything
         else."""
+        return None
+
+    def as_penalty(self, labels: np.ndarray, weights: np.ndarray) -> Penalty | None:
+        """The sum of w phi(t, b) over all rows as a penalty of the margins t; None if there is no such penalty."""
         return None
 
     def prox(self, t: Any, b: Any, step: float = 1.0) -> np.ndarray:

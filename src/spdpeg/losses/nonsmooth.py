@@ -4,8 +4,10 @@ import numbers
 
 import numpy as np
 
+from .. import penalties
 from ..errors import InputError
 from ..kernels import jit
+from ..penalties import Penalty
 from .base import Lines, Loss, Shifted
 
 _ROUNDING = 1e-12
@@ -28,6 +30,9 @@ class Hinge(Loss):
     def lines(self, labels: np.ndarray) -> Lines:
         ones = np.ones(labels.size)
         return Lines(labels, ones, ones, np.zeros(labels.size))
+
+    def as_penalty(self, labels: np.ndarray, weights: np.ndarray) -> Penalty:
+        return penalties.Hinge(labels, weights)
 
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.minimum(-labels, 0.0), np.maximum(-labels, 0.0)
@@ -88,6 +93,9 @@ class Quantile(Loss):
     def lines(self, labels: np.ndarray) -> Lines:
         ones, level = np.ones(labels.size), float(self.pack()[0])
         return Lines(ones, labels, level * ones, (1.0 - level) * ones)
+
+    def as_penalty(self, labels: np.ndarray, weights: np.ndarray) -> Penalty:
+        return penalties.Quantile(labels, self.level, weights)
 
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.full(labels.size, -float(self.level)), np.full(labels.size, 1.0 - float(self.level))

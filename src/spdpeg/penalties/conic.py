@@ -263,9 +263,20 @@ def broken_lines(
 
 
 def norms(members: Sequence[np.ndarray], weight: np.ndarray, size: int) -> ConicForm:
-    """The sum over groups of weight_g |v_g|; groups of weight 0 and empty groups are left out."""
-    used = [g for g, group in enumerate(members) if len(group) and weight[g] > 0.0]
-    return _groups([members[g] for g in used], np.asarray(weight, dtype=float)[used], np.zeros(len(used)), size)
+    """The sum over groups of weight_g |v_g|; groups of weight 0 and empty groups are left out.
+
+    A group of one entry is a broken line: interior points keep more digits of it than of a cone.
+    """
+    weight = np.asarray(weight, dtype=float)
+    used = [g for g, group in enumerate(members) if len(group) > 1 and weight[g] > 0.0]
+    form = _groups([members[g] for g in used], weight[used], np.zeros(len(used)), size)
+    single = [g for g, group in enumerate(members) if len(group) == 1 and weight[g] > 0.0]
+    if not single:
+        return form
+    columns = np.concatenate([members[g] for g in single])
+    K = sp.csr_array((np.ones(columns.size), columns, np.arange(columns.size + 1)), shape=(columns.size, size))
+    lines = broken_lines(K, 0.0, weight[single], weight[single])
+    return _combined([lines, form], [np.arange(size)] * 2, size)
 
 
 def ball(radius: float, size: int) -> ConicForm:

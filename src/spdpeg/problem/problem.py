@@ -489,8 +489,11 @@ class Problem:
         if isinstance(self.source, Source) and self.source.on_disk:
             # Any number will do; that of some rows saves a read of all of them.
             table = next(pieces(self.source))
-            values = table.data if sp.issparse(table) else table
-            square = float(np.square(values, dtype=float).sum()) / table.shape[0]
+            squares = table.power(2).sum(axis=1) if sp.issparse(table) else np.square(table, dtype=float).sum(axis=1)
+            weights = self._weights[: table.shape[0]] if self._weights.size else np.ones(table.shape[0])
+            square = (
+                float(np.average(np.asarray(squares, dtype=float).ravel(), weights=weights)) if weights.any() else 0.0
+            )
         else:
             alone = self.block._replace(rows=self.block.rows._replace(bias=0.0))
             square = LocalSums.of(alone, self.loss).statistics().mean_square

@@ -22,8 +22,6 @@ ACCURACY = 1e-12
 """Relative accuracy that is aimed at; rounding decides how much of it is reached."""
 _ENOUGH = 1e-8
 """Relative accuracy that counts as optimal."""
-_UNHARMED = 1e-10
-"""Relative gap up to which a solution is as good as any, so that what matters is its optimality condition."""
 _GUESSES = 3
 """Times that units are taken from the best solution so far."""
 _STRAY = 1e-6
@@ -59,7 +57,7 @@ def _worth(model: Model, found: ModelSolution) -> float:
     forces = np.abs(model.right()) + np.abs(model.form.K).T @ np.abs(found.y)
     if np.any(np.abs(found.residual) > _STRAY * float(np.max(forces, initial=0.0))):
         return np.inf
-    far = _OUTSIDE * _size(model, found) if model.form.bounded and _misses(model, found.w) else 0.0
+    far = _OUTSIDE * _size(model, found.w, found.value) if model.form.bounded and _misses(model, found.w) else 0.0
     return found.value + found.gap + far
 
 
@@ -104,12 +102,12 @@ def _tried(model: Model, accuracy: float, way: _Way, before: ModelSolution | Non
 
 def _is_rough(model: Model, found: ModelSolution) -> bool:
     """Whether the gap is small only in units that come from the size of an auxiliary variable, guessed too large."""
-    return model.form.width > model.form.size and found.gap > _ENOUGH * _size(model, found)
+    return model.form.width > model.form.size and found.gap > _ENOUGH * _size(model, found.w, found.value)
 
 
-def _size(model: Model, found: ModelSolution) -> float:
+def _size(model: Model, w: np.ndarray, value: float) -> float:
     """Of the terms of the objective."""
-    return abs(found.value) + float(np.abs(model.right()) @ np.abs(found.w))
+    return abs(value) + float(np.abs(model.right()) @ np.abs(w))
 
 
 def _misses(model: Model, w: np.ndarray) -> bool:
@@ -135,7 +133,7 @@ def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution |
     guess = None
     # Units of an earlier solution, since those from H and b may be off by orders of magnitude.
     if way.guess and before is not None:
-        guess = scaling.Guess(before.w, max(_size(model, before), before.gap))
+        guess = scaling.Guess(before.w, max(_size(model, before.w, before.value), before.gap))
     scales = scaling.find(diagonal, right, form, way.tight, guess)
     terms = scaling.apply(form, scales)
     factor = scales.columns * np.sqrt(scales.width / scales.price)
@@ -233,7 +231,7 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
     w = scales.unscaled_w(point.w)
     y = kept.y.copy()
     y[kept.rows] = _within(kept.form, scales.unscaled_y(point.y))
-    lines, right = form.n_lines, model.right()
+    lines, least = form.n_lines, FLOOR * scales.width * scales.price
     image, residual, gap = _measured(model, w, y)
     if np.all(np.isfinite(w)):
         moved_w, moved_y = stationary.corrected(model, w, y)
@@ -241,13 +239,14 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
         measured = _measured(model, moved_w, moved_y)
         # Factorisations near the solution lose digits, and the slope is what certificates are sensitive to; but what
         # a correction brings into the optimality condition it may lose in complementarity.
-        if measured[2] <= max(gap, _UNHARMED * (abs(model.value(moved_w, measured[0])) + FLOOR * scales.price)):
+        size = _size(model, moved_w, model.value(moved_w, measured[0])) + least
+        if measured[2] <= max(gap, _ENOUGH * size):
             w, y, (image, residual, gap) = moved_w, moved_y, measured
     active, zero = np.zeros(lines, dtype=bool), np.zeros(0, dtype=bool)
     own_active, zero = _vanishing(terms, point)
     active[kept.rows[kept.rows < lines]] = own_active
     value = model.value(w, image)
-    size = abs(value) + float(np.abs(right) @ np.abs(w)) + FLOOR * scales.width * scales.price
+    size = _size(model, w, value) + least
     good = outcome.short <= _ENOUGH * outcome.size and gap <= _ENOUGH * size
     status: Status = "optimal" if good else "inaccurate"
     last = np.zeros(y.size)

@@ -232,9 +232,11 @@ def _fusing(start: AtZero, descent: np.ndarray) -> float:
 
 def _gauge(norm: Penalty, u: np.ndarray) -> float:
     """The smallest t for which u lies in t times the dual unit ball of a norm."""
-    square = float(u @ u)
-    if square == 0.0:
+    size = float(np.max(np.abs(u), initial=0.0))
+    if size == 0.0:
         return 0.0
+    u = u / size  # squares of tiny numbers vanish, those of huge ones overflow
+    square = float(u @ u)
     # <u, u> <= t norm(u) bounds t from below, so that this much of u is on the border of the ball or beyond it.
     grown = norm.value(u) / square
-    return 1.0 / (grown * norm.dual_scale(grown * u))
+    return size / (grown * norm.dual_scale(grown * u))
