@@ -66,7 +66,12 @@ def test_the_defaults() -> None:
     for r1 in (penalties.L1(0.02), penalties.L2Squared(0.1)):
         assert methods(spdpeg.solve(instance.problem(loss=losses.Hinge(), r1=r1), tol=TOL)) == ["interior-point"]
     matrix = instance.problem(loss=losses.Hinge(), r1=penalties.Nuclear(0.05, (4, 3)))
-    assert methods(spdpeg.solve(matrix, max_passes=1)) == ["spdhg-cers"]
+    small = spdpeg.solve(matrix, tol=TOL)
+    assert (methods(small), small.status) == (["interior-point"], Status.TOLERANCE)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1100, 12))
+    large = spdpeg.Problem(X, np.sign(X[:, 0]), loss=losses.Hinge(), r1=penalties.Nuclear(0.05, (4, 3)))
+    assert methods(spdpeg.solve(large, max_passes=1)) == ["spdhg-cers"]
 
 
 def test_the_result_says_what_ran() -> None:
