@@ -106,7 +106,7 @@ class TestEqualsAColumnOfOnes:
         assert beside.statistics == pytest.approx(within.statistics, rel=1e-14)
         assert beside.lipschitz == pytest.approx(within.lipschitz, rel=1e-9)
         assert beside.lipschitz_max == pytest.approx(within.lipschitz_max, rel=1e-14)
-        assert beside.norm_F == within.norm_F
+        assert beside.F.norm == within.F.norm
 
     def test_certificate(self) -> None:
         instance = graph_instance(penalties.L1(0.01))

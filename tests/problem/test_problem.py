@@ -254,7 +254,7 @@ def test_lipschitz_bounds(loss: str, weighted: bool) -> None:
 def test_norm_F(operator: str) -> None:
     instance = catalogue.instance(operator=operator)
     true = np.linalg.norm(instance.F, 2)
-    assert true * (1 - 1e-12) <= instance.problem().norm_F <= 1.5 * true
+    assert true * (1 - 1e-12) <= instance.problem().F.norm <= 1.5 * true
 
 
 def test_read_only_points_are_accepted() -> None:

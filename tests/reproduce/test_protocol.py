@@ -39,7 +39,7 @@ def test_printed_spdpeg_takes_the_bound_of_the_worst_row(study):
     method = methods.METHODS["flr"]["spdpeg"]
     numbers = solve(problem, method.solver, max_passes=0, **method.parameters).state.numbers
     bound = 0.25 * np.max(np.sum(study.data["clusters"].X[study.training("clusters", 0)] ** 2, axis=1))
-    printed = max(8 * problem.norm_F**2, np.sqrt(8 * bound**2 + problem.norm_F**2))
+    printed = max(8 * problem.F.norm**2, np.sqrt(8 * bound**2 + problem.F.norm**2))
     assert numbers["step_base"] == pytest.approx(printed, rel=1e-6)
     assert (numbers["rho"], numbers["step_kappa"]) == (1.0, 1.0)
 

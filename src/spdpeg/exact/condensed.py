@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from ..kernels.jit import kernel
 from ..operators import FirstDifference
 from ..penalties import L1
-from ..problem import Problem
+from ..problem import Problem, View
 
 _EMPTY = 2
 """Columns for each entry of the data from which on a problem is condensed."""
@@ -40,14 +40,14 @@ class Condensed:
         Of the large one.
     """
 
-    problem: Problem
+    problem: View
     columns: np.ndarray
     places: np.ndarray
     lengths: np.ndarray
     n_features: int
 
     @classmethod
-    def of(cls, problem: Problem) -> "Condensed | None":
+    def of(cls, problem: View) -> "Condensed | None":
         """That of a problem, made once; None if there are too few empty columns, or other penalties than l1 norms."""
         if problem not in _known:
             _known[problem] = _made(problem) if _is_empty(problem) else None
@@ -92,10 +92,10 @@ class Condensed:
         return np.cumsum(self.lengths) - 1
 
 
-_known: WeakKeyDictionary[Problem, Condensed | None] = WeakKeyDictionary()
+_known: WeakKeyDictionary[View, Condensed | None] = WeakKeyDictionary()
 
 
-def _is_empty(problem: Problem) -> bool:
+def _is_empty(problem: View) -> bool:
     """Whether most columns have no entry, as the number of entries tells."""
     if not problem.in_memory or problem.on_disk or problem.block.rows.indptr.size == 0:
         return False
@@ -104,7 +104,7 @@ def _is_empty(problem: Problem) -> bool:
     return problem.n_features > _EMPTY * problem.block.rows.values.size
 
 
-def _made(problem: Problem) -> Condensed | None:
+def _made(problem: View) -> Condensed | None:
     chain = not problem.r2.vanishes
     fused = problem.fused if chain else None
     l1 = None if chain or problem.domain is not None else problem.regularizer.l1_weights(problem.n_coordinates)

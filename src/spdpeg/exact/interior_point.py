@@ -8,7 +8,7 @@ from ..data.blocks import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..penalties.conic import ConicForm, broken_lines
-from ..problem import Problem
+from ..problem import View
 from ..quadratic import Model, minimize, to_face
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution
@@ -41,7 +41,7 @@ class InteriorPoint(Periodic):
         converges=True,
     )
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         form = PenaltyForm.of(problem)
         if form is None and split_program.takes(problem):
             return
@@ -56,16 +56,14 @@ class InteriorPoint(Periodic):
                 'Use "spdhg-cers".'
             )
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "slopes": np.zeros(problem.block.labels.size)}
         return {"exhausted": False, "infeasible": False}, vectors
 
     def steps_ahead(self, state: State) -> float:
         return 1.0
 
-    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         penalties = PenaltyForm.of(problem)
         if penalties is None:
             return self._split(problem, state)
@@ -88,7 +86,7 @@ class InteriorPoint(Periodic):
         state.numbers["exhausted"] = True
         return problem.block.labels.size
 
-    def _split(self, problem: Problem, state: State) -> int:
+    def _split(self, problem: View, state: State) -> int:
         """The step where penalties have no conic form."""
         found, v = split_program.minimize(problem, state.vectors["x"]), state.vectors
         weights = split_program.mean_weights(problem)
@@ -100,7 +98,7 @@ class InteriorPoint(Periodic):
         state.numbers["exhausted"] = True
         return problem.block.labels.size
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         x = v["x"].copy()
         slopes = v["slopes"].copy() if state.numbers["exhausted"] else None
@@ -112,7 +110,7 @@ class InteriorPoint(Periodic):
         return Status.EXHAUSTED if state.numbers["exhausted"] else None
 
 
-def loss_lines(problem: Problem, width: int) -> ConicForm:
+def loss_lines(problem: View, width: int) -> ConicForm:
     """The mean loss as broken lines of w, one for each row of weight above 0."""
     rows, labels, _ = problem.block
     lines = problem.loss.lines(labels)
@@ -129,7 +127,7 @@ def loss_lines(problem: Problem, width: int) -> ConicForm:
     )  # fmt: skip
 
 
-def _slopes(problem: Problem, y: np.ndarray) -> np.ndarray:
+def _slopes(problem: View, y: np.ndarray) -> np.ndarray:
     """Slopes of all rows, from the multipliers of those with a weight; a row without one has slope 0."""
     labels = problem.block.labels
     lines = problem.loss.lines(labels)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..certificate import null_model
-from ..problem import Problem
+from ..problem import View
 from ..sums import Sums, Sweep
 from .newton_models import Minimum, Models
 
@@ -188,7 +188,7 @@ class Newton:
         return following
 
 
-def first_point(problem: Problem, x: np.ndarray) -> np.ndarray:
+def first_point(problem: View, x: np.ndarray) -> np.ndarray:
     """Where to begin: at x; for a loss that grows exponentially at the best intercept, if x is 0.
 
     From far below Newton's steps overshoot, from far above they only go so far as the logarithm does.

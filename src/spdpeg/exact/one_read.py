@@ -14,7 +14,7 @@ from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..kernels.weighted_chain import MEMORY, chain_flows, weighted_chain_signal
 from ..penalties import FusedL1
-from ..problem import Problem
+from ..problem import View
 from ..quadratic import Model, minimize, to_face
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher
@@ -54,7 +54,7 @@ class OneRead(Periodic, Watcher):
 
     on_sums = True
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         if not problem.loss.quadratic:
             raise UnsupportedError(
                 f'one-read takes the squared loss alone; here {problem.loss!r}. Use "prox-newton" or "working-set".'
@@ -76,16 +76,14 @@ class OneRead(Periodic, Watcher):
     def steps_ahead(self, state: State) -> float:
         return 1.0
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "gradient": np.zeros(x0.size)}
         numbers = {"loss": math.nan, "lower": -math.inf, "exhausted": False, "infeasible": False}
         if problem.knows_moments and np.any(x0):
             numbers["loss"] = problem.quadratic.value(x0)
         return numbers, vectors
 
-    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         loss, numbers = problem.quadratic, state.numbers
         numbers["exhausted"] = True
         if is_chain(problem):
@@ -98,7 +96,7 @@ class OneRead(Periodic, Watcher):
             numbers["loss"], numbers["lower"] = math.nan, -math.inf
         return problem.uncounted_rows()
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         x = v["x"].copy()
         return Solution(x, x.copy(), problem.F.forward(x), -v["y"])
@@ -119,7 +117,7 @@ class OneRead(Periodic, Watcher):
             return Status.INFEASIBLE
         return Status.EXHAUSTED if state.numbers["exhausted"] else None
 
-    def _along_chain(self, problem: Problem, loss: Quadratic, state: State) -> None:
+    def _along_chain(self, problem: View, loss: Quadratic, state: State) -> None:
         """X is diagonal: the prox of the penalties, exactly; y is the flow along the chain that it takes."""
         assert isinstance(loss, DiagonalMoments)
         assert problem.fused is not None
@@ -145,7 +143,7 @@ class OneRead(Periodic, Watcher):
         chain_flows(loss.target, loss.curvature, l1, limits, x, memory, y)
         return x, y
 
-    def _among_all(self, problem: Problem, loss: Quadratic, state: State) -> None:
+    def _among_all(self, problem: View, loss: Quadratic, state: State) -> None:
         form = PenaltyForm.of(problem)
         assert form is not None
         model = Model(loss.H, loss.b, form.form)
@@ -168,6 +166,6 @@ class OneRead(Periodic, Watcher):
         numbers["loss"], numbers["lower"] = loss.value(x), lower
 
 
-def is_chain(problem: Problem) -> bool:
+def is_chain(problem: View) -> bool:
     """Whether the problem is the prox of a chain: X diagonal, l1 norms of x and its differences."""
     return problem.is_signal and problem.fused is not None

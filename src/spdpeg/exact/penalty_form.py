@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ..penalties import SeparableSum
 from ..penalties.conic import ConicForm
-from ..problem import Problem
+from ..problem import View
 from ..quadratic.augmented import Split
 from .newton_models import ConicModels, SplitModels
 from .pieces import Lines
@@ -35,14 +35,14 @@ class PenaltyForm:
     n_auxiliary: int
 
     @classmethod
-    def of(cls, problem: Problem) -> "PenaltyForm | None":
+    def of(cls, problem: View) -> "PenaltyForm | None":
         """That of a problem, made once; None if one of its penalties has no such form."""
         if problem not in _forms:
             _forms[problem] = cls._made(problem)
         return _forms[problem]
 
     @classmethod
-    def _made(cls, problem: Problem) -> "PenaltyForm | None":
+    def _made(cls, problem: View) -> "PenaltyForm | None":
         r1 = problem.regularizer.conic_form(problem.n_coordinates)
         r2 = problem.r2.conic_form(problem.F.n_outputs)
         if r1 is None or r2 is None:
@@ -89,7 +89,7 @@ class SplitForm:
     n_outputs: int
 
     @classmethod
-    def of(cls, problem: Problem) -> "SplitForm | None":
+    def of(cls, problem: View) -> "SplitForm | None":
         """That of a small problem; None if it is large."""
         d, m = problem.n_coordinates, problem.F.n_outputs
         if d + m > MOST_SPLIT:
@@ -103,7 +103,7 @@ class SplitForm:
         return y[: self.n_outputs]
 
 
-def model_form(problem: Problem) -> PenaltyForm | SplitForm | None:
+def model_form(problem: View) -> PenaltyForm | SplitForm | None:
     """The penalties of a problem in a form that models can be minimised with; None if there is none."""
     return PenaltyForm.of(problem) or SplitForm.of(problem)
 
@@ -111,4 +111,4 @@ def model_form(problem: Problem) -> PenaltyForm | SplitForm | None:
 MOST_SPLIT = 1000
 """Rows of K up to which penalties without a conic form are split off: a Jacobian has as many rows and columns."""
 
-_forms: WeakKeyDictionary[Problem, PenaltyForm | None] = WeakKeyDictionary()
+_forms: WeakKeyDictionary[View, PenaltyForm | None] = WeakKeyDictionary()

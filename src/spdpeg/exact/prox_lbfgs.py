@@ -19,7 +19,7 @@ from ..certificate import Certificate
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..quadratic import ACCURACY, LowRank, Model, minimize
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
@@ -63,7 +63,7 @@ class ProxLBFGS(Periodic, Watcher):
 
     on_sums = True
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         require_smooth(self, problem)
         form = PenaltyForm.of(problem)
         if form is None or form.lines is None or not np.any(form.lines.ridge > 0.0):
@@ -75,16 +75,14 @@ class ProxLBFGS(Periodic, Watcher):
     def steps_ahead(self, state: State) -> float:
         return 1.0
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
         vectors = {"x": x0.copy(), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
         vectors |= {"moves": np.zeros((_MEMORY, d)), "changes": np.zeros((_MEMORY, d))}
         numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "pairs": 0, "scale": 1.0, "stalled": 0}
         return numbers, vectors
 
-    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+    def prepare(self, problem: View, terms: Terms, state: State) -> int:
         """Loss and gradient at the start, and the curvature of the loss along the gradient."""
         if not math.isnan(state.numbers["loss"]):
             return 0
@@ -99,11 +97,11 @@ class ProxLBFGS(Periodic, Watcher):
         return 2 * sums.n_rows
 
     def on_certificate(
-        self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
+        self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
     ) -> None:
         state.numbers["gap"] = certificate.rel_gap
 
-    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
         x, g, before = v["x"].copy(), v["gradient"].copy(), numbers["value"]
         curvature = self._curvature(state)
@@ -129,7 +127,7 @@ class ProxLBFGS(Periodic, Watcher):
         numbers["stalled"] = numbers["stalled"] + 1 if gained <= _ROUNDING * abs(before) else 0
         return reads * problem.sums.n_rows
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         x = v["x"].copy()
         return Solution(x, x.copy(), problem.F.forward(x), -v["y"])
@@ -164,7 +162,7 @@ class ProxLBFGS(Periodic, Watcher):
         v["moves"][pairs], v["changes"][pairs] = move, change
         numbers["pairs"], numbers["scale"] = pairs + 1, product / square
 
-    _kept: tuple[Problem, "_Parts"] | None = None
+    _kept: tuple[View, "_Parts"] | None = None
     _reached: tuple[np.ndarray, Token] | None = None
     """What the margins of the state stand for, as long as it is this run that goes on."""
 
@@ -175,7 +173,7 @@ class ProxLBFGS(Periodic, Watcher):
             return self._reached[1]
         return kept if kept.size else None
 
-    def _parts(self, problem: Problem) -> "_Parts":
+    def _parts(self, problem: View) -> "_Parts":
         if self._kept is None or self._kept[0] is not problem:
             form = PenaltyForm.of(problem)
             assert form is not None
@@ -183,7 +181,7 @@ class ProxLBFGS(Periodic, Watcher):
             self._kept = problem, _Parts(form, form.lines)
         return self._kept[1]
 
-    def _take(self, problem: Problem, state: State, x: np.ndarray, sweep: Sweep) -> None:
+    def _take(self, problem: View, state: State, x: np.ndarray, sweep: Sweep) -> None:
         v, numbers = state.vectors, state.numbers
         v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
         self._reached = v["margins"], sweep.margins

@@ -10,7 +10,7 @@ import numpy as np
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
 from ..state import State
@@ -66,7 +66,7 @@ class ProxNewton(Periodic, Watcher):
 
     on_sums = True
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         require_differentiable(self, problem)
         form = model_form(problem)
         if form is None:
@@ -83,9 +83,7 @@ class ProxNewton(Periodic, Watcher):
     def steps_ahead(self, state: State) -> float:
         return 1.0  # each step reads a number of rows of its own
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
         vectors = {"x": first_point(problem, x0), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
         vectors |= {"slopes": np.zeros(n), "slopes_gradient": np.zeros(d)}
@@ -102,7 +100,7 @@ class ProxNewton(Periodic, Watcher):
         }
         return numbers, vectors
 
-    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+    def prepare(self, problem: View, terms: Terms, state: State) -> int:
         if not math.isnan(state.numbers["loss"]):
             return 0
         x, sampled, reads = state.vectors["x"].copy(), 0, 1
@@ -122,7 +120,7 @@ class ProxNewton(Periodic, Watcher):
             state.numbers["drop"] = 0.0  # a start of one's own may be the solution
         return reads * problem.sums.n_rows + sampled
 
-    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
         newton = self._steps(problem)
         following, minimum, ahead = newton.step(self._iterate(problem, state))
@@ -136,7 +134,7 @@ class ProxNewton(Periodic, Watcher):
         self._take(problem, state, following)
         return round(following.reads * problem.sums.n_rows)
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         x = v["x"].copy()
         slopes = gradient = None
@@ -173,12 +171,12 @@ class ProxNewton(Periodic, Watcher):
             return Status.NO_MINIMUM
         return Status.EXHAUSTED if numbers["exhausted"] else None
 
-    _kept: tuple[Problem, PenaltyForm | SplitForm, Newton] | None = None
+    _kept: tuple[View, PenaltyForm | SplitForm, Newton] | None = None
     _reached: tuple[np.ndarray, Iterate] | None = None
     _foretold: tuple[np.ndarray, Token] | None = None
     """What the vectors of the state stand for, as long as it is this run that goes on."""
 
-    def _parts(self, problem: Problem) -> tuple[Problem, PenaltyForm | SplitForm, Newton]:
+    def _parts(self, problem: View) -> tuple[View, PenaltyForm | SplitForm, Newton]:
         """The penalties' form and the steps, made once for each problem."""
         if self._kept is None or self._kept[0] is not problem:
             form = model_form(problem)
@@ -187,10 +185,10 @@ class ProxNewton(Periodic, Watcher):
             self._kept = problem, form, newton
         return self._kept
 
-    def _form(self, problem: Problem) -> PenaltyForm | SplitForm:
+    def _form(self, problem: View) -> PenaltyForm | SplitForm:
         return self._parts(problem)[1]
 
-    def _steps(self, problem: Problem) -> Newton:
+    def _steps(self, problem: View) -> Newton:
         return self._parts(problem)[2]
 
     def _margins(self, state: State) -> Token:
@@ -207,7 +205,7 @@ class ProxNewton(Periodic, Watcher):
             return kept.copy()
         return self._foretold[1] if self._foretold is not None and self._foretold[0] is kept else None
 
-    def _iterate(self, problem: Problem, state: State) -> Iterate:
+    def _iterate(self, problem: View, state: State) -> Iterate:
         """Where the run stands, with the curvature: kept from the last step, or made anew from the margins."""
         v = state.vectors
         if self._reached is None or self._reached[0] is not v["margins"]:
@@ -215,7 +213,7 @@ class ProxNewton(Periodic, Watcher):
             return self._steps(problem).start_at(v["x"].copy(), v["margins"].copy(), floor, crawled)
         return self._reached[1]
 
-    def _take(self, problem: Problem, state: State, at: Iterate) -> None:
+    def _take(self, problem: View, state: State, at: Iterate) -> None:
         v, numbers = state.vectors, state.numbers
         v["x"][:], v["gradient"][:] = at.x, at.sweep.gradient
         v["margins"] = problem.sums.kept(at.sweep.margins)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ..kernels.jit import as_reals
-from ..problem import Problem
+from ..problem import View
 from ..sums import LocalSums, Sums
 from ..sums.sample_size import sample_size
 from .newton import Newton
@@ -22,7 +22,7 @@ _CALLS, _FACTORISATIONS = 2e6, 0.05
 """What a model costs, counted in additions to scattered numbers: the calls, and a part of d^3."""
 
 
-def sampled_start(problem: Problem, newton: Newton, x: np.ndarray) -> tuple[np.ndarray, int]:
+def sampled_start(problem: View, newton: Newton, x: np.ndarray) -> tuple[np.ndarray, int]:
     """A point near the minimum of the objective on a sample of the rows, and the number of rows that were read."""
     sums, d = problem.sums, x.size
     wanted = sample_size(sums.n_rows, d)

@@ -14,7 +14,7 @@ from scipy.linalg import block_diag
 
 from ..data.blocks import data_matrix
 from ..penalties import Penalty
-from ..problem import Problem
+from ..problem import View
 from ..quadratic import augmented
 from ..quadratic.augmented import Split
 from .penalty_form import MOST_SPLIT
@@ -28,19 +28,19 @@ class Found(NamedTuple):
     rows: np.ndarray
 
 
-def mean_weights(problem: Problem) -> np.ndarray:
+def mean_weights(problem: View) -> np.ndarray:
     """Of the rows in the mean loss."""
     _, labels, weights = problem.block
     return (weights if weights.size else np.ones(labels.size)) / labels.size
 
 
-def takes(problem: Problem) -> bool:
+def takes(problem: View) -> bool:
     """Whether a problem is small and has such a loss."""
     known = problem.loss.as_penalty(problem.labels[:0], np.ones(0)) is not None
     return known and problem.n_rows + problem.F.n_outputs + problem.n_coordinates <= MOST_SPLIT
 
 
-def minimize(problem: Problem, x: np.ndarray) -> Found:
+def minimize(problem: View, x: np.ndarray) -> Found:
     """The solution, from x."""
     n, m, d = problem.n_rows, problem.F.n_outputs, problem.n_coordinates
     blocks = [sp.csr_array(data_matrix(problem.block.rows)).toarray(), problem.F.matrix().toarray(), np.eye(d)]
@@ -81,7 +81,7 @@ class _InUnits:
         return np.asarray(block_diag(*blocks))
 
 
-def _mean_loss(problem: Problem) -> Penalty:
+def _mean_loss(problem: View) -> Penalty:
     """As a penalty of the margins."""
     known = problem.loss.as_penalty(problem.block.labels, mean_weights(problem))
     assert known is not None

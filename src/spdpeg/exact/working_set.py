@@ -17,7 +17,7 @@ from ..certificate import Certificate, certify
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
 from ..state import State
@@ -73,7 +73,7 @@ class WorkingSet(Periodic, Watcher):
 
     on_sums = True
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         require_differentiable(self, problem)
         form = PenaltyForm.of(_inner(problem))
         if form is None or form.lines is None:
@@ -85,9 +85,7 @@ class WorkingSet(Periodic, Watcher):
     def steps_ahead(self, state: State) -> float:
         return 1.0
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         small = Condensed.of(problem)
         if small is not None:
             problem, x0 = small.problem, small.reduced(x0)
@@ -97,11 +95,11 @@ class WorkingSet(Periodic, Watcher):
         numbers |= {"cap": float(_FIRST_PIECES), "stalled": 0, "tol": 0.0}
         return numbers, vectors
 
-    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+    def set_dual(self, problem: View, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         if Condensed.of(problem) is None:  # elsewhere the first read tells
             super().set_dual(problem, vectors, y)
 
-    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+    def prepare(self, problem: View, terms: Terms, state: State) -> int:
         if not math.isnan(state.numbers["loss"]):
             return 0
         problem = _inner(problem)
@@ -109,12 +107,12 @@ class WorkingSet(Periodic, Watcher):
         return problem.sums.n_rows
 
     def on_certificate(
-        self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
+        self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
     ) -> None:
         state.numbers["gap"] = certificate.rel_gap
         state.numbers["tol"] = tol or 0.0
 
-    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         problem = _inner(problem)
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
         before = numbers["value"]
@@ -142,7 +140,7 @@ class WorkingSet(Periodic, Watcher):
             numbers["stalled"] = 0
         return 2 * problem.sums.n_rows
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         self._small = Condensed.of(problem)
         if self._small is None:
@@ -183,7 +181,7 @@ class WorkingSet(Periodic, Watcher):
 
     _small: Condensed | None = None
     """Of the problem whose solution was last asked for."""
-    _kept: tuple[Problem, "_Parts"] | None = None
+    _kept: tuple[View, "_Parts"] | None = None
     _found: tuple[np.ndarray, Identified] | None = None
     _reached: tuple[np.ndarray, Token] | None = None
     """What the margins of the state stand for, as long as it is this run that goes on."""
@@ -195,12 +193,12 @@ class WorkingSet(Periodic, Watcher):
             return self._reached[1]
         return kept if kept.size else None
 
-    def _parts(self, problem: Problem) -> "_Parts":
+    def _parts(self, problem: View) -> "_Parts":
         if self._kept is None or self._kept[0] is not problem:
             self._kept = problem, _Parts(problem)
         return self._kept[1]
 
-    def _identified(self, problem: Problem, state: State) -> Identified:
+    def _identified(self, problem: View, state: State) -> Identified:
         """The pieces for the next step, found when x was; anew in a run that is resumed."""
         v = state.vectors
         if self._found is None or self._found[0] is not v["margins"]:
@@ -208,13 +206,13 @@ class WorkingSet(Periodic, Watcher):
         assert self._found is not None
         return self._found[1]
 
-    def _identify(self, problem: Problem, state: State) -> None:
+    def _identify(self, problem: View, state: State) -> None:
         v, numbers = state.vectors, state.numbers
         most = int(max(numbers["cap"], _GROWTH * numbers["pieces"]))
         found = self._parts(problem).identify(v["x"], v["gradient"], numbers["step"], most)
         self._found = v["margins"], found
 
-    def _take(self, problem: Problem, state: State, x: np.ndarray, sweep: Sweep) -> None:
+    def _take(self, problem: View, state: State, x: np.ndarray, sweep: Sweep) -> None:
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
         v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
         self._reached = v["margins"], sweep.margins
@@ -230,14 +228,14 @@ class WorkingSet(Periodic, Watcher):
 class _Parts:
     """What a problem is made of, for the working set."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: View) -> None:
         form = PenaltyForm.of(problem)
         assert form is not None
         assert form.lines is not None
         self.form, self.lines = form, form.lines
         self.identify = Identifier(self.lines, problem.fused)
 
-    def dual(self, problem: Problem, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:
+    def dual(self, problem: View, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:
         """Multiplier of r2 at F x."""
         if found.multipliers is None:
             return problem.chain_dual(x, -gradient)
@@ -246,7 +244,7 @@ class _Parts:
         return self.form.multiplier(x, lines.restored(self.form.form, slopes, found.multipliers))
 
 
-def _inner(problem: Problem) -> Problem:
+def _inner(problem: View) -> View:
     """The problem without its empty columns, if most of them are."""
     small = Condensed.of(problem)
     return problem if small is None else small.problem

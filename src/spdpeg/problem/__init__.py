@@ -3,5 +3,6 @@
 from ..sums import RowStatistics
 from .partitions import Partitions, Positive, columns_of, computed, of_each
 from .problem import Problem
+from .view import View
 
-__all__ = ["Partitions", "Positive", "Problem", "RowStatistics", "columns_of", "computed", "of_each"]
+__all__ = ["Partitions", "Positive", "Problem", "RowStatistics", "View", "columns_of", "computed", "of_each"]

@@ -9,14 +9,14 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ..problem import Problem
+from ..problem import View
 
 _MOST_PIECES = 1000
 _SHORT_OF_THE_EDGE = 0.99
 
 
 def face_step(
-    problem: Problem, A: np.ndarray | sp.csr_array, curvature: np.ndarray, x: np.ndarray, gradient: np.ndarray
+    problem: View, A: np.ndarray | sp.csr_array, curvature: np.ndarray, x: np.ndarray, gradient: np.ndarray
 ) -> np.ndarray | None:
     """Newton's step from x within its face, as far as the face goes; None if there are too many pieces or none.
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..certificate import Certificate, certify, least_gap
-from ..problem import Problem
+from ..problem import View
 from ..result import History, Run, Status
 from ..sums import Evaluation, evaluated_rows
 from .models import Form, Split, TallModel, splitting
@@ -51,7 +51,7 @@ def extrapolate(ends: Sequence[Any]) -> Any:
 class Continuation:
     """Solves problems that differ from `problem` in their penalties only, one after the other."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: View) -> None:
         self._model = TallModel(problem, splitting(problem))
         self._loss_size = problem.loss_size
         n = problem.block.labels.size
@@ -60,7 +60,7 @@ class Continuation:
         self._misses = _MISSES
 
     def solve(
-        self, problem: Problem, near: list[Neighbour], tol: float, max_passes: float
+        self, problem: View, near: list[Neighbour], tol: float, max_passes: float
     ) -> tuple[Run, Neighbour] | None:
         """The solution, from those of neighbours; None if that takes more than some steps, or all passes."""
         start = Neighbour(*map(extrapolate, zip(*near, strict=True)))
@@ -100,7 +100,7 @@ class Continuation:
         return None
 
     def _certify(
-        self, problem: Problem, form: Form, x: np.ndarray, split: Split, evaluation: Evaluation, tol: float
+        self, problem: View, form: Form, x: np.ndarray, split: Split, evaluation: Evaluation, tol: float
     ) -> Certificate:
         """Where one norm holds all penalties the bound does not ask for the multipliers, which take time to find."""
         if problem.joint_penalty is not None:

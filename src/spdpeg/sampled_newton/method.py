@@ -18,7 +18,7 @@ from ..errors import UnsupportedError
 from ..kernels.jit import as_reals
 from ..kernels.terms import Terms
 from ..parameters import whole_number
-from ..problem import Problem
+from ..problem import View
 from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
 from ..state import State
 from ..sums import Evaluation, evaluated_rows
@@ -55,7 +55,7 @@ _EVALUATED = ("margins", "gradient", "positive_part")
 Model = TallModel | WideModel | SparseModel
 
 
-def fits(problem: Problem) -> bool:
+def fits(problem: View) -> bool:
     """Whether the model's matrices fit: few coordinates, few rows, or few entries in each."""
     return (
         problem.n_coordinates <= MOST_FEATURES
@@ -68,7 +68,7 @@ def fits(problem: Problem) -> bool:
     )
 
 
-def is_tall(problem: Problem) -> bool:
+def is_tall(problem: View) -> bool:
     """Whether the model has a d x d matrix."""
     return problem.n_coordinates <= MOST_FEATURES and not is_sparse(problem)
 
@@ -111,7 +111,7 @@ class SampledNewton(Periodic, Watcher):
         if rows is not None:
             whole_number("rows", rows, least=1)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         require_smooth(self, problem)
         if not fits(problem):
             raise UnsupportedError(
@@ -119,15 +119,13 @@ class SampledNewton(Periodic, Watcher):
                 f'{problem.n_samples}. It takes up to {MOST_FEATURES}; use "vr-spdpeg".'
             )
 
-    def _dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: View) -> int:
         return splitting(problem).K.n_outputs
 
     def steps_ahead(self, state: State) -> float:
         return 1.0  # each step reads a number of rows of its own
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         n, d = problem.block.labels.size, x0.size
         z = self._form(problem).K.forward(x0)
         vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n)}
@@ -137,19 +135,19 @@ class SampledNewton(Periodic, Watcher):
         numbers |= {"relative_rho": math.nan, "loss": math.nan, "value": math.nan, "drop": 0.0}
         return numbers, vectors
 
-    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+    def prepare(self, problem: View, terms: Terms, state: State) -> int:
         if not math.isnan(state.numbers["value"]):
             return 0
         self._begin(problem, state, evaluated_rows(problem.sums, state.vectors["x"]))
         return problem.block.labels.size
 
     def on_certificate(
-        self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
+        self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
     ) -> None:
         if math.isnan(state.numbers["value"]):
             self._begin(problem, state, evaluation)
 
-    def _begin(self, problem: Problem, state: State, evaluation: Evaluation) -> None:
+    def _begin(self, problem: View, state: State, evaluation: Evaluation) -> None:
         """With the loss as evaluated at the start."""
         v = state.vectors
         _take(state, evaluation, evaluation.loss + problem.penalty_value(v["x"]))
@@ -162,7 +160,7 @@ class SampledNewton(Periodic, Watcher):
         if 2 * np.count_nonzero(curvature > _FLAT * problem.loss.curvature) < labels.size:
             state.numbers["floor"] = 1.0  # most rows lie where the loss is nearly straight
 
-    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
         n = block.labels.size
         form, model = self._form(problem), self._model(problem)
@@ -203,23 +201,23 @@ class SampledNewton(Periodic, Watcher):
         numbers["relative_rho"] = model.relative_rho
         return reads
 
-    _split: tuple[Problem, Form] | None = None
-    _modelled: tuple[Problem, Model] | None = None
+    _split: tuple[View, Form] | None = None
+    _modelled: tuple[View, Model] | None = None
 
-    def _form(self, problem: Problem) -> Form:
+    def _form(self, problem: View) -> Form:
         """The split of the penalties, made once for each problem."""
         if self._split is None or self._split[0] is not problem:
             self._split = problem, splitting(problem)
         return self._split[1]
 
-    def _model(self, problem: Problem) -> Model:
+    def _model(self, problem: View) -> Model:
         """The model, made once for each problem and not before the first step; the state holds what changes."""
         if self._modelled is None or self._modelled[0] is not problem:
             kind = TallModel if is_tall(problem) else SparseModel if is_sparse(problem) else WideModel
             self._modelled = problem, kind(problem, self._form(problem))
         return self._modelled[1]
 
-    def _face_steps(self, problem: Problem, state: State) -> int:
+    def _face_steps(self, problem: View, state: State) -> int:
         """Newton's steps among the pieces that the model's solution has; the number of reads."""
         v, numbers = state.vectors, state.numbers
         rows, labels, weights = problem.block
@@ -246,17 +244,17 @@ class SampledNewton(Periodic, Watcher):
             return None
         return Evaluation(state.numbers["loss"], *(state.vectors[name] for name in _EVALUATED))
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v, form = state.vectors, self._form(problem)
         m = form.lengths.size
         z = v["z"][:m] * form.lengths if problem.joint_penalty is None else problem.F.forward(v["z"])
         return Solution(v["x"].copy(), v["x"].copy(), z, -form.multiplier(problem, Split(v["y"], v["z"])))
 
-    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+    def set_dual(self, problem: View, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         vectors["y"][: y.size] = y * self._form(problem).lengths
 
 
-def _read(problem: Problem, x: np.ndarray) -> tuple[Evaluation, float]:
+def _read(problem: View, x: np.ndarray) -> tuple[Evaluation, float]:
     """What the data say at x, and the objective."""
     evaluation = evaluated_rows(problem.sums, x)
     return evaluation, evaluation.loss + problem.penalty_value(x)

@@ -17,7 +17,7 @@ from ..data.blocks import data_matrix
 from ..kernels.jit import as_reals
 from ..operators import Identity, Matrix, Operator, Stack
 from ..penalties import L1, Penalty, SeparableSum
-from ..problem import Problem
+from ..problem import View
 from ..quadratic import Model, minimize
 from ..solvers.stacking import Stacked
 from .kernels import REBALANCE, RELAXATION, Work, add_curvature, correct, curvatures, model_steps
@@ -61,7 +61,7 @@ class Form(NamedTuple):
     lengths: np.ndarray
     """By which the rows of F were divided."""
 
-    def split(self, problem: Problem, x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> Split:
+    def split(self, problem: View, x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> Split:
         """What ADMM would end with if x were the solution, y the multiplier of F x, and this the loss's gradient."""
         if problem.joint_penalty is not None:
             return Split(-gradient, x.copy())
@@ -70,7 +70,7 @@ class Form(NamedTuple):
             multipliers = np.concatenate([multipliers, -(gradient + problem.F.adjoint(y))])
         return Split(multipliers, self.K.forward(x))
 
-    def exact(self, problem: Problem, point: np.ndarray, split: Split) -> np.ndarray:
+    def exact(self, problem: View, point: np.ndarray, split: Split) -> np.ndarray:
         """The minimiser of a model with exact zeros and pieces: y is a subgradient at z up to rounding.
 
         The point as it is where the split does not hold it.
@@ -80,14 +80,14 @@ class Form(NamedTuple):
         penalty = problem.regularizer if problem.joint_penalty is None else problem.joint_penalty
         return penalty.prox(split.z[-point.size :] + split.y[-point.size :])
 
-    def multiplier(self, problem: Problem, split: Split) -> np.ndarray:
+    def multiplier(self, problem: View, split: Split) -> np.ndarray:
         """The multiplier of F x."""
         if problem.joint_penalty is not None:
             return problem.chain_dual(split.z, split.y)
         return split.y[: self.lengths.size] / self.lengths
 
 
-def splitting(problem: Problem) -> Form:
+def splitting(problem: View) -> Form:
     """One prox for all penalties if there is one; otherwise F x, and x where r1 asks for it."""
     d, m = problem.n_coordinates, problem.F.n_outputs
     if problem.joint_penalty is not None:
@@ -98,7 +98,7 @@ def splitting(problem: Problem) -> Form:
     return Form(Stack(F, Identity()).bind(d), SeparableSum([r2, problem.regularizer], [m, d]), True, lengths)
 
 
-def _even_rows(problem: Problem) -> tuple[Operator, Penalty, np.ndarray]:
+def _even_rows(problem: View) -> tuple[Operator, Penalty, np.ndarray]:
     """F with rows of equal length, r2 that makes up for it, and the lengths; as they are where one rho suits all."""
     F, r2 = problem.F, problem.r2
     weights = r2.l1_weights(F.n_outputs)
@@ -115,7 +115,7 @@ def _even_rows(problem: Problem) -> tuple[Operator, Penalty, np.ndarray]:
 class TallModel:
     """For few coordinates: curvature averaged over every `stride`-th row, as a d x d matrix."""
 
-    def __init__(self, problem: Problem, form: Form) -> None:
+    def __init__(self, problem: View, form: Form) -> None:
         rows, labels, _ = problem.block
         d = problem.n_coordinates
         self._scattered = rows.indptr.size > 0 and rows.values.size < _DENSE_SHARE * labels.size * d
@@ -128,7 +128,7 @@ class TallModel:
         self._identity = self._stuck = self._agrees = False
         self.penalise(problem, form)
 
-    def penalise(self, problem: Problem, form: Form) -> None:
+    def penalise(self, problem: View, form: Form) -> None:
         """Go on with other penalties on the same data; the curvature stays."""
         self._problem = problem
         identity = form.K.is_identity
@@ -245,7 +245,7 @@ class WideModel:
     another rho costs no more than another N x N factor.
     """
 
-    def __init__(self, problem: Problem, form: Form) -> None:
+    def __init__(self, problem: View, form: Form) -> None:
         self._problem, self._form = problem, form
         self._A = A = data_matrix(problem.block.rows)
         if form.K.is_identity:
@@ -306,7 +306,7 @@ class SparseModel:
     relative_rho = math.nan
     """There is no rho."""
 
-    def __init__(self, problem: Problem, form: Form) -> None:
+    def __init__(self, problem: View, form: Form) -> None:
         self._problem = problem
         self._A = sp.csr_array(data_matrix(problem.block.rows))
         self._K = form.K.matrix()
@@ -330,7 +330,7 @@ class SparseModel:
         return point
 
 
-def is_sparse(problem: Problem) -> bool:
+def is_sparse(problem: View) -> bool:
     """Whether curvature and penalties make a sparse model that interior points can take."""
     n, d, m = problem.block.labels.size, problem.n_coordinates, problem.F.n_outputs
     return (

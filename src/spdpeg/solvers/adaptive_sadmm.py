@@ -12,7 +12,7 @@ from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.jit import Kernel, Term, call_linear
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..schemes.primal_dual import Estimator, blend, descend, dual_update, plain
 from ..schemes.records import Pace, gather
 from ..state import State
@@ -73,7 +73,7 @@ class SADMMDiag(Exact):
         self.sampling = sampling
         require_positive(eta=eta, rho=rho)
 
-    def _steps(self, problem: Problem, batch_size: int) -> StepRule:
+    def _steps(self, problem: View, batch_size: int) -> StepRule:
         eta = self.eta or distance_scale(problem) / math.sqrt(2.0 * problem.n_coordinates)
         return StepRule(base=1.0 / eta)
 
@@ -102,7 +102,7 @@ class SADMMFull(SADMMDiag):
         assumptions="l convex, gradients and sets bounded; in expectation, for the average",
     )
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         super().check(problem)
         if problem.n_coordinates > _MOST_FEATURES:
             d = problem.n_coordinates
@@ -111,18 +111,14 @@ class SADMMFull(SADMMDiag):
                 'Use "sadmm-diag".'
             )
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         numbers, vectors = super().start(problem, batch_size, x0)
         d = problem.n_coordinates
         for name in ("outer", "metric", "inverse"):
             vectors[name] = np.zeros((d, d))
         return numbers, vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
         gram = problem.F.matrix()
         full_metric_steps(

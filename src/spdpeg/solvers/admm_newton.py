@@ -16,7 +16,7 @@ from ..data.blocks import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.rows import margins
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..state import State
 from .base import About, Periodic, Solution, require_given, require_positive, require_smooth
 from .stacking import stacked
@@ -67,27 +67,25 @@ class ADMMNewton(Periodic):
         require_positive(rho=rho)
         require_given(accuracy=accuracy)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         require_smooth(self, problem)
         if problem.loss.curvature == 0.0:
             raise UnsupportedError('admm-newton needs a loss. Use "condat-vu" for problems without one.')
 
-    def _dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: View) -> int:
         return problem.F.n_outputs + problem.n_coordinates
 
     def steps_ahead(self, state: State) -> float:
         return 1.0  # each step reads a number of rows of its own
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rho = self.rho or (problem.lipschitz / 5.0 if problem.lipschitz > 0.0 else 1.0)
         z = stacked(problem).K.forward(x0)
         small = self.accuracy * (1e-300 + float(np.linalg.norm(problem.gradient(np.zeros(problem.n_coordinates)))))
         numbers = {"rho": rho, "small": small, **StepRule(base=1.0).to_numbers()}
         return numbers, {"x": x0.copy(), "y": np.zeros(z.size), "z": z}
 
-    def advance(self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         K, penalty = stacked(problem)
         rho, v = state.numbers["rho"], state.vectors
         x, rows = self._minimize(problem, v["x"], rho, K.matrix(), v["z"] - v["y"] / rho, state.numbers["small"])
@@ -98,14 +96,14 @@ class ADMMNewton(Periodic):
         v["y"][:] = y
         return rows
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         m = problem.F.n_outputs
         # The identity block of z carries the exact zeros that x itself only approaches.
         return Solution(v["z"][m:].copy(), v["x"].copy(), v["z"][:m].copy(), -v["y"][:m])
 
     def _minimize(
-        self, problem: Problem, x: np.ndarray, rho: float, K: sp.csr_array, target: np.ndarray, small: float
+        self, problem: View, x: np.ndarray, rho: float, K: sp.csr_array, target: np.ndarray, small: float
     ) -> tuple[np.ndarray, int]:
         """Newton with step halving on l(x) + (rho/2) |K x - target|^2: the minimiser and the rows read."""
         A = data_matrix(problem.block.rows)
@@ -137,7 +135,7 @@ class ADMMNewton(Periodic):
         return x, reads * problem.block.labels.size
 
 
-def _curvature(problem: Problem, x: np.ndarray) -> np.ndarray:
+def _curvature(problem: View, x: np.ndarray) -> np.ndarray:
     """(1/N) w_i phi''(<a_i, x>)."""
     rows, labels, weights = problem.block
     t = np.empty(labels.size)

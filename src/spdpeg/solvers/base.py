@@ -17,7 +17,7 @@ from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
 from ..parameters import Parameterized, as_number, shown
-from ..problem import Problem
+from ..problem import View
 from ..result import Status
 from ..state import State
 from ..sums import Evaluation
@@ -102,17 +102,15 @@ class Solver(Parameterized):
     on_sums: ClassVar[bool] = False
     """Sees the data through sums over all rows only, so that they may live anywhere."""
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         """Refuse a problem that the method does not cover, naming the part and an alternative."""
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Numbers (constants, counters, flags) and vectors of a new state at x0, with the dual variable 0."""
         raise NotImplementedError
 
     def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
+        self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> int | None:
         """Do `steps` iterations on the rows `order` of `block`, in place.
 
@@ -120,33 +118,33 @@ class Solver(Parameterized):
         """
         raise NotImplementedError
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         """The output of the method at this state; fresh arrays."""
         raise NotImplementedError
 
-    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+    def set_dual(self, problem: View, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         """Start from this dual variable y = -lambda instead of 0; called after `start`."""
         vectors["y"][: y.size] = y
 
-    def sampler(self, problem: Problem, state: State) -> Sampler:
+    def sampler(self, problem: View, state: State) -> Sampler:
         """Which rows the batches hold."""
         n = problem.n_rows
         if self.about.deterministic:
             return InOrder(0 if self.on_sums else n)
         return make_sampler(self.sampling, n, state.batch_size, state.seed, problem.on_disk)
 
-    def default_batch(self, problem: Problem) -> int:
+    def default_batch(self, problem: View) -> int:
         """Batch size if the user names none."""
         return 1
 
-    def vectors(self, problem: Problem, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
+    def vectors(self, problem: View, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
         """Those of `start`; a method whose constants read data makes them here without choosing any."""
         return self.start(problem, batch_size, x0)[1]
 
-    def polish(self, problem: Problem, state: State, rows: Block | None) -> None:
+    def polish(self, problem: View, state: State, rows: Block | None) -> None:
         """Improve on what the state shows at the end of a stream, given rows that wait; the run goes on without it."""
 
-    def fallback(self, problem: Problem, state: State) -> Solution | None:
+    def fallback(self, problem: View, state: State) -> Solution | None:
         """What to report on finite data wherever the solution is worse than this; nothing by default."""
         return None
 
@@ -162,7 +160,7 @@ class Periodic(Solver):
         """Steps that may be done before `prepare` has work to do again."""
         raise NotImplementedError
 
-    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+    def prepare(self, problem: View, terms: Terms, state: State) -> int:
         """The work that is due now, if any; returns the number of rows it read."""
         return 0
 
@@ -175,7 +173,7 @@ class Watcher(Solver):
     """A method that learns from certificates, or that knows the loss at its solution and so makes them cheap."""
 
     def on_certificate(
-        self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
+        self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
     ) -> None:
         """Change course at a certificate, and only there; `evaluation` is what was read for it at the solution."""
 
@@ -211,7 +209,7 @@ def require_given(**values: float) -> None:
     require_positive(**values)
 
 
-def require_smooth(solver: Solver, problem: Problem) -> None:
+def require_smooth(solver: Solver, problem: View) -> None:
     """Refuse a loss without a Lipschitz gradient."""
     require_differentiable(solver, problem)
     if not math.isfinite(problem.loss.curvature):
@@ -221,7 +219,7 @@ def require_smooth(solver: Solver, problem: Problem) -> None:
         )
 
 
-def require_differentiable(solver: Solver, problem: Problem) -> None:
+def require_differentiable(solver: Solver, problem: View) -> None:
     """Refuse a loss that is not differentiable."""
     if not problem.loss.smooth:
         raise UnsupportedError(
@@ -230,7 +228,7 @@ def require_differentiable(solver: Solver, problem: Problem) -> None:
         )
 
 
-def unweighted(problem: Problem, u: np.ndarray) -> np.ndarray:
+def unweighted(problem: View, u: np.ndarray) -> np.ndarray:
     """Slopes of the loss, from dual variables that hold the weights of the rows as factors."""
     weights = problem.block.weights
     return np.divide(u, weights, out=np.zeros_like(u), where=weights > 0.0) if weights.size else u.copy()

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..problem import Problem
+from ..problem import View
 
 _BAND = math.log(10.0)
 """Mean squares of entries, which units decide, count fully only beyond this distance from the usual one."""
@@ -52,7 +52,7 @@ def column_metric(squares: np.ndarray, counts: np.ndarray, rows: float) -> np.nd
     return np.asarray(metric * (squares.sum() / np.sum(squares * metric)))
 
 
-def dual_factors(problem: Problem, metric: np.ndarray) -> np.ndarray:
+def dual_factors(problem: View, metric: np.ndarray) -> np.ndarray:
     """Factors w of the dual steps with |w^(1/2) F metric^(1/2)| <= 1; one for all where a prox does not allow others.
 
     w_e = 1 / sum_j |F_ej| C_j metric_j with C_j = sum_e |F_ej|, by the test of Schur.

@@ -11,7 +11,7 @@ from ..data import Block
 from ..errors import InputError
 from ..kernels.terms import Terms
 from ..parameters import as_number, shown
-from ..problem import Problem
+from ..problem import View
 from ..schemes.condat_vu import Work, condat_vu
 from ..schemes.primal_dual import plain
 from ..schemes.records import gather, uniform
@@ -58,12 +58,10 @@ class CondatVu(Solver):
         if not 1.0 <= as_number(relaxation) < 1.5:
             raise InputError(f"relaxation is {shown(relaxation)}. It must be at least 1 and below 1.5.")
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         require_smooth(self, problem)
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         L = problem.lipschitz if self.lipschitz is None else self.lipschitz
         rho = mean_rho(self.rho, problem, L)
         coupling = rho * problem.F.squared_norm
@@ -76,18 +74,16 @@ class CondatVu(Solver):
         vectors |= {name: np.zeros(m) for name in ("y", "y_next", "y_ahead")}
         return {"rho": rho, **rule.to_numbers()}, vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         c, rho = 1.0 / state.numbers["step_base"], state.numbers["rho"]
         work = gather(Work, {**state.vectors, "anchor": _NOTHING})
         condat_vu(
             block, order, order.size // steps, terms, plain(), uniform(c, rho), float(self.relaxation), 1, 0, work
         )
 
-    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+    def set_dual(self, problem: View, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         vectors["y"][:], vectors["back"][:] = y, problem.F.adjoint(y)
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])

@@ -12,7 +12,7 @@ from ..data import Block
 from ..errors import InputError
 from ..kernels.terms import Terms
 from ..parameters import one_of
-from ..problem import Problem
+from ..problem import View
 from ..state import State
 from .base import About, Solution, require_positive, require_smooth
 from .extragradient import Extragradient
@@ -63,25 +63,23 @@ class EGADM(Extragradient):
         if variant == "original" and rho is not None:
             raise InputError("The original EGADM has a single step and no rho. Leave rho out or choose variant='prox'.")
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         require_smooth(self, problem)
 
-    def _dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: View) -> int:
         return problem.F.n_outputs + (problem.n_coordinates if self.variant == "original" else 0)
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         if self.variant == "original":
             terms = stacked(problem).terms(problem)
         super().advance(problem, terms, state, block, order, steps)
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         whole = super().solution(problem, state)
         m = problem.F.n_outputs
         return whole._replace(z=whole.z[:m], dual=whole.dual[:m])
 
-    def _steps(self, problem: Problem, batch_size: int) -> tuple[StepRule, float]:
+    def _steps(self, problem: View, batch_size: int) -> tuple[StepRule, float]:
         L = problem.lipschitz
         if self.variant == "original":
             square = problem.F.squared_norm + 1.0

@@ -9,7 +9,7 @@ from ..errors import InputError, UnsupportedError
 from ..kernels.jit import Term, call_linear, kernel
 from ..kernels.terms import Terms
 from ..parameters import one_of
-from ..problem import Problem
+from ..problem import View
 from ..schemes.normal_equations import Normal, prepare, solve_normal
 from ..schemes.primal_dual import Estimator, blend, descend, dual_update, expect, plain
 from ..schemes.records import Pace, gather
@@ -30,14 +30,12 @@ class Exact(Solver):
     averaging: str
     adaptive: bool = False
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         averaging.rule(self.averaging)
         require_smooth(self, problem)
         require_subgradient(self, problem)
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rule = self._steps(problem, batch_size)
         d, m = problem.n_coordinates, problem.F.n_outputs
         Fx = problem.F.forward(x0)
@@ -46,9 +44,7 @@ class Exact(Solver):
         vectors |= {name: np.zeros(m) for name in ("y", "y_average", "y_next")}
         return {"rho": worst_row_rho(self.rho, problem), **rule.to_numbers()}, vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
         exact_steps(
             block,
@@ -63,24 +59,24 @@ class Exact(Solver):
             gather(Work, state.vectors),
         )
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         return Solution(v["x_average"].copy(), v["x"].copy(), v["z_average"].copy(), -v["y_average"])
 
-    _prepared: tuple[Problem, Normal] | None = None
+    _prepared: tuple[View, Normal] | None = None
 
-    def _normal(self, problem: Problem) -> Normal:
+    def _normal(self, problem: View) -> Normal:
         """Prepared once for each problem; not part of the state, since it follows from F."""
         if self._prepared is None or self._prepared[0] is not problem:
             self._prepared = problem, prepare(problem.F, scalar_shift=not self.adaptive)
         return self._prepared[1]
 
-    def _steps(self, problem: Problem, batch_size: int) -> StepRule:
+    def _steps(self, problem: View, batch_size: int) -> StepRule:
         """eta_k."""
         raise NotImplementedError
 
 
-def require_subgradient(solver: Solver, problem: Problem) -> None:
+def require_subgradient(solver: Solver, problem: View) -> None:
     """Refuse r1 and domains that only a prox can handle."""
     if problem.domain is not None or problem.r1.kernel_subgradient is None:
         part = f"domain={problem.domain!r}" if problem.domain is not None else f"r1={problem.r1!r}"
@@ -156,7 +152,7 @@ def exact_steps(
 
 
 def decreasing(
-    regime: str, kappa: float | None, base: float, problem: Problem, batch_size: int, strong: tuple[float, float]
+    regime: str, kappa: float | None, base: float, problem: View, batch_size: int, strong: tuple[float, float]
 ) -> StepRule:
     """eta_k = 1 / (kappa sqrt(k+1) + base) or 1 / (slope mu (k + shift)), with (slope, shift) = `strong`.
 

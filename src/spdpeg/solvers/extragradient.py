@@ -4,7 +4,7 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..schemes.extragradient import Work, extragradient
 from ..schemes.primal_dual import plain
 from ..schemes.records import Pace, gather, uniform
@@ -17,17 +17,15 @@ from .steps import StepRule
 class Extragradient(Solver):
     """Common ground: one compiled step, two batches each; members choose steps and weights."""
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rule, rho = self._steps(problem, batch_size)
         return {"rho": rho, **rule.to_numbers()}, self.vectors(problem, batch_size, x0)
 
-    def _dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: View) -> int:
         """Length of the dual variable that the state keeps."""
         return problem.F.n_outputs
 
-    def vectors(self, problem: Problem, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
+    def vectors(self, problem: View, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
         d, m = problem.n_coordinates, self._dual_size(problem)
         vectors = {"x": x0.copy(), "x_average": x0.copy()}
         vectors |= {name: np.zeros(d) for name in ("x_bar", "ahead", "back")}
@@ -35,9 +33,7 @@ class Extragradient(Solver):
         vectors["z_average"][: problem.F.n_outputs] = problem.F.forward(x0)
         return vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
         samples, rho = self.batches_per_step, state.numbers["rho"]
         extragradient(
@@ -53,13 +49,13 @@ class Extragradient(Solver):
             gather(Work, state.vectors),
         )
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         return Solution(v["x_average"].copy(), v["x"].copy(), v["z_average"].copy(), -v["y_average"])
 
     def _thetas(self, k: np.ndarray) -> np.ndarray:
         return averaging.uniform(k)
 
-    def _steps(self, problem: Problem, batch_size: int) -> tuple[StepRule, float]:
+    def _steps(self, problem: View, batch_size: int) -> tuple[StepRule, float]:
         """Step sizes and rho."""
         raise NotImplementedError

@@ -6,7 +6,7 @@ of Computation 82 (2013), with the loss linearized too.
 
 import math
 
-from ..problem import Problem
+from ..problem import View
 from . import averaging as averages
 from .base import About, require_positive, require_smooth
 from .linearized import Linearized
@@ -45,22 +45,22 @@ class LADMM(Linearized):
         self.averaging = averaging
         require_positive(rho=rho, lipschitz=lipschitz)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         averages.rule(self.averaging)
         require_smooth(self, problem)
 
-    def _L(self, problem: Problem) -> float:
+    def _L(self, problem: View) -> float:
         return problem.lipschitz if self.lipschitz is None else self.lipschitz
 
-    def _rho(self, problem: Problem) -> float:
+    def _rho(self, problem: View) -> float:
         return mean_rho(self.rho, problem, self._L(problem))
 
-    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+    def _steps(self, problem: View, coupling: float, batch_size: int) -> StepRule:
         base = self._L(problem) / 2 + coupling
         return StepRule(base=base or 1.0, stable=1.0 / base if base else math.inf)
 
 
-def mean_rho(rho: float | None, problem: Problem, lipschitz: float) -> float:
+def mean_rho(rho: float | None, problem: View, lipschitz: float) -> float:
     """`rho`, or a quarter of L / |F|^2."""
     if rho is not None:
         return rho

@@ -14,14 +14,14 @@ from ..data import Block, Stream
 from ..data.blocks import data_matrix
 from ..errors import DivergedError, UnsupportedError
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..state import State
 from .base import About, Solution, Solver
 
 _FEASIBLE = 1e-10
 
 
-def is_linear(problem: Problem) -> bool:
+def is_linear(problem: View) -> bool:
     """Whether the problem is a linear program."""
     return (
         not isinstance(problem.source, Stream)
@@ -50,23 +50,19 @@ class LinearProgram(Solver):
         example="loss=losses.Hinge(), r1=penalties.L1(1e-3)",
     )
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         if not is_linear(problem):
             raise UnsupportedError(
                 f"lp takes losses of two straight lines and l1 norms; here loss={problem.loss!r}, r1={problem.r1!r}, "
                 f'r2={problem.r2!r}, domain={problem.domain!r}. Use "auto".'
             )
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         m = problem.F.n_outputs
         vectors = {"x": x0.copy(), "u": np.zeros(problem.block.labels.size), "y": np.zeros(m)}
         return {"solved": False}, vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         if state.numbers["solved"]:
             return
         v = state.vectors
@@ -77,12 +73,12 @@ class LinearProgram(Solver):
             v["x"][:] = problem.joint_penalty.prox(v["x"] - gradient / v["u"].size)
         state.numbers["solved"] = True
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["x"]), -v["y"], v["u"].copy())
 
 
-def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _solve(problem: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x, the slopes of the loss and the multipliers of F x.
 
     With x = p - q the equations are sign_i <a_i, x> + short_i - over_i = offset_i and F x - up + down = 0; all these

@@ -9,7 +9,7 @@ from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
 from ..parameters import one_of
-from ..problem import Problem
+from ..problem import View
 from ..schemes.linearized import Work, linearized
 from ..schemes.primal_dual import Estimator, plain
 from ..schemes.records import Pace, gather
@@ -32,9 +32,7 @@ class Linearized(Solver):
     rho: float | None
     averaging: str
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         d, m = problem.n_coordinates, problem.F.n_outputs
         Fx = problem.F.forward(x0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "z_average": Fx.copy(), "Fx_before": Fx}
@@ -42,14 +40,12 @@ class Linearized(Solver):
         vectors |= {name: np.zeros(m) for name in ("y", "y_average", "y_next", "Fx", "Fx_ahead")}
         return self.constants(problem, batch_size), vectors
 
-    def constants(self, problem: Problem, batch_size: int) -> dict[str, float]:
+    def constants(self, problem: View, batch_size: int) -> dict[str, float]:
         """rho and the step rule."""
         rho = self._rho(problem)
         return {"rho": rho, **self._steps(problem, rho * problem.F.squared_norm, batch_size).to_numbers()}
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
         x_mean, averaged = self._mean(state)
         v = state.vectors
@@ -66,21 +62,21 @@ class Linearized(Solver):
             gather(Work, {**v, "x_mean": x_mean}),
         )
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         return Solution(v["x_average"].copy(), v["x"].copy(), v["z_average"].copy(), -v["y_average"])
 
-    def _estimator(self, problem: Problem, state: State) -> Estimator:
+    def _estimator(self, problem: View, state: State) -> Estimator:
         return plain()
 
     def _mean(self, state: State) -> tuple[np.ndarray, int]:
         """A vector for the plain mean of x and the number of x in it already; none unless a member needs it."""
         return _NOTHING, 0
 
-    def _rho(self, problem: Problem) -> float:
+    def _rho(self, problem: View) -> float:
         raise NotImplementedError
 
-    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+    def _steps(self, problem: View, coupling: float, batch_size: int) -> StepRule:
         """Step sizes, given rho |F|^2."""
         raise NotImplementedError
 
@@ -122,7 +118,7 @@ class Stochastic(Linearized):
         if regime == "strongly-convex" and kappa is not None:
             raise InputError("kappa belongs to the convex steps. Leave it out or choose regime='convex'.")
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         averaging.rule(self.averaging)
         require_smooth(self, problem)
         if self.regime == "strongly-convex" and problem.strong_convexity == 0.0:
@@ -131,13 +127,13 @@ class Stochastic(Linearized):
                 "Add ridge (penalties.L2Squared, penalties.ElasticNet) or choose regime='convex'."
             )
 
-    def _rho(self, problem: Problem) -> float:
+    def _rho(self, problem: View) -> float:
         return worst_row_rho(self.rho, problem)
 
-    def _worst_row(self, problem: Problem) -> float:
+    def _worst_row(self, problem: View) -> float:
         return problem.lipschitz_max if self.lipschitz is None else self.lipschitz
 
-    def _decreasing(self, problem: Problem, base: float, batch_size: int) -> StepRule:
+    def _decreasing(self, problem: View, base: float, batch_size: int) -> StepRule:
         if base == 0.0 and not problem.loss.bounded_slope:
             base = problem.lipschitz_max  # without any brake a single row could run away
         stable = 1.0 / base if base > 0.0 else math.inf
@@ -147,7 +143,7 @@ class Stochastic(Linearized):
         return StepRule(base=base if kappa or base else 1.0, kappa=kappa, stable=stable)
 
 
-def worst_row_rho(rho: float | None, problem: Problem) -> float:
+def worst_row_rho(rho: float | None, problem: View) -> float:
     """`rho`, or L_max / |F|^2; a non-smooth loss counts as one of curvature 1."""
     if rho is not None:
         return rho

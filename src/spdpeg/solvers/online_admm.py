@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..kernels.jit import Term, call_linear, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, weight_of
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..schemes.normal_equations import Normal, solve_normal
 from ..schemes.primal_dual import blend, dual_update, expect
 from ..schemes.records import Pace, gather
@@ -68,15 +68,13 @@ class OnlineADMM(Exact):
         self.sampling = sampling
         require_positive(rho=rho, kappa=kappa)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         averaging.rule(self.averaging)
 
-    def _dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: View) -> int:
         return problem.F.n_outputs + problem.n_coordinates
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         if batch_size != 1:
             raise InputError(f"online-admm solves for one row at a time and batch_size is {batch_size}. Set it to 1.")
         d, m = problem.n_coordinates, self._dual_size(problem)
@@ -88,9 +86,7 @@ class OnlineADMM(Exact):
         kappa = self.kappa or noise_scale(problem, batch_size) or 1.0
         return {"rho": rho, **StepRule(base=0.0, kappa=kappa).to_numbers()}, vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
         online_steps(
             block,
@@ -103,7 +99,7 @@ class OnlineADMM(Exact):
             gather(Work, state.vectors),
         )
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         whole = super().solution(problem, state)
         m = problem.F.n_outputs
         return whole._replace(z=whole.z[:m], dual=whole.dual[:m])

@@ -3,7 +3,7 @@
 Suzuki: Dual averaging and proximal gradient descent for online alternating direction multiplier method, ICML 2013.
 """
 
-from ..problem import Problem
+from ..problem import View
 from .base import About
 from .linearized import Stochastic
 from .steps import StepRule
@@ -28,5 +28,5 @@ class OPGADMM(Stochastic):
     )
     lead_y = 1.0
 
-    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+    def _steps(self, problem: View, coupling: float, batch_size: int) -> StepRule:
         return self._decreasing(problem, coupling, batch_size)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..schemes.pd3o import Work, pd3o
 from ..schemes.primal_dual import plain
 from ..schemes.records import gather, uniform
@@ -46,12 +46,10 @@ class PD3O(Solver):
         self.rho = rho
         require_positive(step=step, rho=rho)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         require_smooth(self, problem)
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         L, square = problem.lipschitz, problem.F.squared_norm
         c = self.step or (1.9 / L if L > 0.0 else 1.0)
         rho = self.rho or (1.0 / (c * square) if square > 0.0 else 1.0)
@@ -62,15 +60,13 @@ class PD3O(Solver):
         vectors |= {name: np.zeros(m) for name in ("y", "y_ahead")}
         return {"rho": rho, **rule.to_numbers()}, vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         c, rho = 1.0 / state.numbers["step_base"], state.numbers["rho"]
         pd3o(block, order, order.size // steps, terms, plain(), uniform(c, rho), gather(Work, state.vectors))
 
-    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+    def set_dual(self, problem: View, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         vectors["y"][:], vectors["back"][:] = y, problem.F.adjoint(y)
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])

@@ -11,7 +11,7 @@ import numpy as np
 from ..data import Block
 from ..kernels.jit import call_linear, call_prox, kernel
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..schemes.primal_dual import Estimator, descend, expect, plain
 from ..schemes.records import Pace, gather
 from ..state import State
@@ -67,12 +67,10 @@ class RDAADMM(Solver):
         self.sampling = sampling
         require_positive(rho=rho, kappa=kappa)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         require_smooth(self, problem)
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rho = worst_row_rho(self.rho, problem)
         kappa = self.kappa or noise_scale(problem, batch_size)
         base = rho * problem.F.squared_norm
@@ -83,9 +81,7 @@ class RDAADMM(Solver):
         vectors |= {name: np.zeros(m) for name in ("y", "z_average", "y_average", "Fx_average", "y_next")}
         return {"rho": rho, **rule.to_numbers()}, vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
         dual_averaging(
             block,
@@ -97,7 +93,7 @@ class RDAADMM(Solver):
             gather(Work, state.vectors),
         )
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         if state.steps == 0:
             return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])

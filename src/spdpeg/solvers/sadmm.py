@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from ..errors import UnsupportedError
-from ..problem import Problem
+from ..problem import View
 from .base import About, require_positive
 from .exact_x_step import Exact, check_regime, decreasing
 from .steps import StepRule
@@ -65,7 +65,7 @@ class SADMM(Exact):
         check_regime(self, regime, kappa)
         require_positive(rho=rho)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         super().check(problem)
         if self.regime == "strongly-convex" and problem.strong_convexity == 0.0:
             raise UnsupportedError(
@@ -73,7 +73,7 @@ class SADMM(Exact):
                 "Add ridge (penalties.L2Squared, penalties.ElasticNet) or choose regime='convex'."
             )
 
-    def _steps(self, problem: Problem, batch_size: int) -> StepRule:
+    def _steps(self, problem: View, batch_size: int) -> StepRule:
         return decreasing(self.regime, self.kappa, problem.lipschitz_max, problem, batch_size, self.strong)
 
 

@@ -14,7 +14,7 @@ from ..kernels.jit import call_linear, call_prox, call_scalar, kernel
 from ..kernels.rows import add_row, row_dot, weight_of
 from ..kernels.terms import Terms
 from ..parameters import one_of
-from ..problem import Problem
+from ..problem import View
 from ..schemes.normal_equations import Normal, prepare, solve_normal
 from ..schemes.primal_dual import Estimator, blend, dual_update, expect
 from ..schemes.records import gather
@@ -84,7 +84,7 @@ class SAGADMM(Linearized):
         one_of("variant", variant, VARIANTS)
         require_positive(lipschitz=lipschitz, rho=rho)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         averages.rule(self.averaging)
         require_smooth(self, problem)
         if self.variant != "simple":
@@ -96,12 +96,10 @@ class SAGADMM(Linearized):
                 )
             _log.info("sag-admm, variant %s: allocating %.1f MiB for the stored points", self.variant, needed / 2**20)
 
-    def _dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: View) -> int:
         return problem.F.n_outputs + (problem.n_coordinates if self.variant == "exact" else 0)
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         numbers, vectors = super().start(problem, batch_size, x0)
         n, d = problem.block.labels.size, problem.n_coordinates
         vectors |= {"table": np.zeros(n), "mean": np.zeros(d)}
@@ -115,9 +113,7 @@ class SAGADMM(Linearized):
         vectors |= {name: np.zeros(K.n_outputs) for name in ("y", "y_average", "y_next", "Fx")}
         return numbers, vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         if self.variant == "simple":
             super().advance(problem, terms, state, block, order, steps)
             return
@@ -136,17 +132,17 @@ class SAGADMM(Linearized):
             gather(Work, state.vectors),
         )
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         whole = super().solution(problem, state)
         m = problem.F.n_outputs
         return whole._replace(z=whole.z[:m], dual=whole.dual[:m])
 
-    def _estimator(self, problem: Problem, state: State) -> Estimator:
+    def _estimator(self, problem: View, state: State) -> Estimator:
         n = problem.block.labels.size
         weight = float(state.parameters["batch_size"]) / n
         return Estimator(weight, 1.0 / n, state.vectors["table"], state.vectors["mean"])
 
-    def _L(self, problem: Problem) -> float:
+    def _L(self, problem: View) -> float:
         if self.lipschitz is not None:
             return self.lipschitz
         return {
@@ -155,19 +151,19 @@ class SAGADMM(Linearized):
             "exact": 0.2 * problem.lipschitz,
         }[self.variant]
 
-    def _rho(self, problem: Problem) -> float:
+    def _rho(self, problem: View) -> float:
         if self.variant == "simple" or self.rho is not None:
             return worst_row_rho(self.rho, problem)
         square = problem.F.squared_norm
         return problem.lipschitz / square if square > 0.0 and problem.lipschitz > 0.0 else 1.0
 
-    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+    def _steps(self, problem: View, coupling: float, batch_size: int) -> StepRule:
         base = self._L(problem) + coupling
         return StepRule(base=base or 1.0, stable=1.0 / (problem.lipschitz_max + coupling) if base else 1.0)
 
-    _prepared: tuple[Problem, Normal] | None = None
+    _prepared: tuple[View, Normal] | None = None
 
-    def _normal(self, problem: Problem) -> Normal:
+    def _normal(self, problem: View) -> Normal:
         if self._prepared is None or self._prepared[0] is not problem:
             self._prepared = problem, prepare(problem.F, scalar_shift=True)
         return self._prepared[1]

@@ -11,7 +11,7 @@ from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, row_square, weight_of
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..schemes.primal_dual import expect
 from ..schemes.records import gather
 from ..state import State
@@ -65,15 +65,13 @@ class SDCAADMM(Solver):
         require_positive(rho=rho)
         require_given(gamma=gamma)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         averages.rule(self.averaging)
 
-    def _dual_size(self, problem: Problem) -> int:
+    def _dual_size(self, problem: View) -> int:
         return problem.F.n_outputs + problem.n_coordinates
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         d, m = problem.n_coordinates, self._dual_size(problem)
         rho = self.rho or (2.0 / problem.statistics.mean_square if problem.statistics.mean_square > 0.0 else 1.0)
         vectors = {"x": x0.copy(), "x_average": x0.copy(), "u": np.zeros(problem.block.labels.size)}
@@ -82,9 +80,7 @@ class SDCAADMM(Solver):
         vectors["z"][:] = stacked(problem).K.forward(x0)
         return {"rho": rho, "norm": _ABOVE * (problem.F.squared_norm + 1.0), **StepRule(base=1.0).to_numbers()}, vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
         dual_ascent_steps(
             block,
@@ -99,7 +95,7 @@ class SDCAADMM(Solver):
             gather(Work, state.vectors),
         )
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         m = problem.F.n_outputs
         return Solution(

@@ -3,7 +3,7 @@
 Gao, Jiang, Zhang: On the information-adaptive variants of the ADMM, Journal of Scientific Computing 76 (2018).
 """
 
-from ..problem import Problem
+from ..problem import View
 from .base import About
 from .linearized import Stochastic
 from .steps import StepRule
@@ -28,5 +28,5 @@ class SGADM(Stochastic):
     )
     lead_x = 1.0
 
-    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+    def _steps(self, problem: View, coupling: float, batch_size: int) -> StepRule:
         return self._decreasing(problem, self._worst_row(problem) + coupling, batch_size)

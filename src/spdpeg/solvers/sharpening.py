@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..kernels.composition import apply_prox
-from ..problem import Problem
+from ..problem import View
 from ..schemes.composite_prox import Work, composite_prox
 
 _LENGTHS = 4.0 ** np.arange(6)
@@ -18,13 +18,13 @@ _DUAL_STEPS = 50
 
 
 def sharpened(
-    problem: Problem, x: np.ndarray, gradient: np.ndarray, step: float, loss: Callable[[np.ndarray], float] | None
+    problem: View, x: np.ndarray, gradient: np.ndarray, step: float, loss: Callable[[np.ndarray], float] | None
 ) -> np.ndarray:
     """prox_{s (r1 + r2(F .))}(x - s gradient), s being chosen by the objective on rows at hand.
 
     Parameters
     ----------
-    problem : Problem
+    problem : View
     x, gradient : array
         A point, and the gradient of the mean loss about there; the intercept, if any, stays as it is.
     step : float
@@ -45,7 +45,7 @@ def sharpened(
     return candidates[int(np.flatnonzero(good)[-1])]
 
 
-def _prox(problem: Problem) -> Callable[[np.ndarray, float], np.ndarray]:
+def _prox(problem: View) -> Callable[[np.ndarray, float], np.ndarray]:
     """Point and step to the prox of step (r1 + r2(F .)); terms are packed once, for all points."""
     d, F = problem.n_coordinates, problem.F
     if problem.joint_penalty is not None:

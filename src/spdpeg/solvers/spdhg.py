@@ -5,7 +5,7 @@ as Qiao, Lin, Qin, Lu: Stochastic primal dual hybrid gradient, 2016. Not the met
 (`spdhg-cers`), which has the same name.
 """
 
-from ..problem import Problem
+from ..problem import View
 from .base import About
 from .linearized import Stochastic
 from .steps import StepRule
@@ -29,5 +29,5 @@ class SPDHG(Stochastic):
         assumptions="l convex, gradients and sets bounded, r1 = 0; in expectation, for the average",
     )
 
-    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+    def _steps(self, problem: View, coupling: float, batch_size: int) -> StepRule:
         return self._decreasing(problem, self._worst_row(problem), batch_size)

@@ -14,7 +14,7 @@ from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, row_squares, weight_of
 from ..kernels.terms import Terms
 from ..parameters import as_number, shown
-from ..problem import Problem
+from ..problem import View
 from ..schemes.primal_dual import expect
 from ..schemes.records import gather
 from ..state import State
@@ -74,12 +74,10 @@ class SPDHGCERS(Solver):
         if not 0.0 < as_number(probability) < 1.0:
             raise InputError(f"probability is {shown(probability)}. It must lie strictly between 0 and 1.")
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         averages.rule(self.averaging)
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         if batch_size != 1:
             raise InputError(f"spdhg-cers takes one row at a time and batch_size is {batch_size}. Set it to 1.")
         n = problem.block.labels.size
@@ -98,9 +96,7 @@ class SPDHGCERS(Solver):
         sigma = _SAFETY * self.gamma / problem.F.norm if problem.F.norm > 0.0 else 1.0
         return {"sigma": sigma, "probability": p, **StepRule(base=1.0 / tau, stable=tau).to_numbers()}, vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         k = np.arange(state.steps, state.steps + steps, dtype=float)
         dual_coordinate_steps(
             block,
@@ -118,7 +114,7 @@ class SPDHGCERS(Solver):
             gather(Work, state.vectors),
         )
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         return Solution(v["x_average"].copy(), v["x"].copy(), v["z"].copy(), -v["y"], unweighted(problem, v["u"]))
 

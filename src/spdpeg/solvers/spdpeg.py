@@ -14,7 +14,7 @@ from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
 from ..parameters import as_number, one_of, shown, whole_number
-from ..problem import Problem
+from ..problem import View
 from ..schemes import adaptive
 from ..schemes.records import gather
 from ..state import State
@@ -156,15 +156,15 @@ class SPDPEG(Extragradient):
             return int(self.buffer_size)
         return BUFFER if self._rule == "default" else 0
 
-    def sampler(self, problem: Problem, state: State) -> Sampler:
+    def sampler(self, problem: View, state: State) -> Sampler:
         order = one_of("sampling", self.sampling, CHOICES)
         order = "shuffled" if self._rule == "default" and order == "auto" else order
         return make_sampler(order, problem.block.labels.size, state.batch_size, state.seed, problem.on_disk)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         require_smooth(self, problem)
 
-    def default_batch(self, problem: Problem) -> int:
+    def default_batch(self, problem: View) -> int:
         """As many rows as keep a step's work on vectors in proportion; told from d and F alone, not from the rows."""
         if self._rule != "default":
             return 1
@@ -176,18 +176,16 @@ class SPDPEG(Extragradient):
 
     # ------------------------------------------------------------------------------------- steps that adapt
 
-    def _adapts(self, problem: Problem) -> bool:
+    def _adapts(self, problem: View) -> bool:
         """Whether there are gradients to adapt the steps to."""
         return self._rule == "default" and problem.loss.curvature > 0.0
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         if not self._adapts(problem):
             return super().start(problem, batch_size, x0)
         return {}, self.vectors(problem, batch_size, x0)
 
-    def vectors(self, problem: Problem, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
+    def vectors(self, problem: View, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
         vectors = super().vectors(problem, batch_size, x0)
         if self._adapts(problem):
             learned = np.zeros(adaptive.LEARNED)
@@ -200,9 +198,7 @@ class SPDPEG(Extragradient):
             vectors["dual_factors"] = np.full(problem.F.n_outputs, 1.0 / square if square > 0.0 else 1.0)
         return vectors
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         if not self._adapts(problem):
             super().advance(problem, terms, state, block, order, steps)
             return
@@ -235,7 +231,7 @@ class SPDPEG(Extragradient):
             rows *= 2
         return -(-rows // per_step)
 
-    def _measure_columns(self, problem: Problem, state: State) -> None:
+    def _measure_columns(self, problem: View, state: State) -> None:
         """Let steps follow the columns, if the prox of r1 allows it and rho is free."""
         v = state.vectors
         metric = np.ones_like(v["x"])
@@ -251,7 +247,7 @@ class SPDPEG(Extragradient):
             v["learned"][adaptive.WEIGHT] *= after / before
         v["metric"], v["dual_factors"] = metric, dual_factors(problem, metric)
 
-    def _in_metric(self, problem: Problem, terms: Terms, state: State) -> Terms:
+    def _in_metric(self, problem: View, terms: Terms, state: State) -> Terms:
         """The terms, r1 with a step for each coordinate."""
         metric = state.vectors["metric"]
         if np.ptp(metric) == 0.0:
@@ -260,7 +256,7 @@ class SPDPEG(Extragradient):
         assert scaled is not None
         return terms._replace(prox1=scaled.prox_term(problem.n_coordinates))
 
-    def _course(self, problem: Problem, start: np.ndarray) -> adaptive.Course:
+    def _course(self, problem: View, start: np.ndarray) -> adaptive.Course:
         slope, shift = self._steepest(problem)
         return adaptive.Course(
             problem.loss.curvature,
@@ -275,18 +271,18 @@ class SPDPEG(Extragradient):
             _FROM_ZERO if not start.any() else _FROM_A_FIT,
         )
 
-    def _steepest(self, problem: Problem) -> tuple[float, float]:
+    def _steepest(self, problem: View) -> tuple[float, float]:
         """Slope and shift of the bound 1 / (slope (k + shift)) on the steps; none where only convexity is known."""
         return 0.0, 1.0
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         found = super().solution(problem, state)
         if "learned" not in state.vectors:
             return found
         x, x_last = (self._outside(problem, state, point) for point in (found.x, found.x_last))
         return found._replace(x=x, x_last=x_last)
 
-    def polish(self, problem: Problem, state: State, rows: Block | None) -> None:
+    def polish(self, problem: View, state: State, rows: Block | None) -> None:
         """Show a point that is sparse and fused where the penalties make it so, and no worse than the start."""
         v = state.vectors
         if "learned" not in v or v["learned"][adaptive.COUNT] == 0.0:
@@ -308,14 +304,14 @@ class SPDPEG(Extragradient):
             v["x_average"] = v["start"].copy() if below else shown
         v["z_average"] = problem.F.forward(v["x_average"])
 
-    def fallback(self, problem: Problem, state: State) -> Solution | None:
+    def fallback(self, problem: View, state: State) -> Solution | None:
         """The start, so that no objective is reported above that."""
         if "learned" not in state.vectors:
             return None
         start = self._outside(problem, state, state.vectors["start"])
         return Solution(start, start.copy(), problem.F.forward(start), np.zeros(problem.F.n_outputs))
 
-    def _outside(self, problem: Problem, state: State, x: np.ndarray) -> np.ndarray:
+    def _outside(self, problem: View, state: State, x: np.ndarray) -> np.ndarray:
         """A copy of x in the problem's units: inside, the intercept's column has the size of the rows."""
         outside = x.copy()
         if problem.bias:
@@ -330,7 +326,7 @@ class SPDPEG(Extragradient):
 
     # -------------------------------------------------------------------------------- steps of a fixed rule
 
-    def _steps(self, problem: Problem, batch_size: int) -> tuple[StepRule, float]:
+    def _steps(self, problem: View, batch_size: int) -> tuple[StepRule, float]:
         L = self._lipschitz(problem, batch_size)
         square = problem.F.squared_norm
         rho = self._rho(problem, L, square)
@@ -343,14 +339,14 @@ class SPDPEG(Extragradient):
         cut = math.inf if self.mode == "paper" else limit
         return StepRule(base=base, scale=self.scale, limit=cut, stable=limit, **regime), rho
 
-    def _lipschitz(self, problem: Problem, batch_size: int) -> float:
+    def _lipschitz(self, problem: View, batch_size: int) -> float:
         if self.lipschitz is not None:
             return self.lipschitz
         if self.mode == "paper":
             return problem.lipschitz_max
         return problem.lipschitz if problem.loss.bounded_slope else batch_lipschitz(problem, batch_size)
 
-    def _rho(self, problem: Problem, L: float, square: float) -> float:
+    def _rho(self, problem: View, L: float, square: float) -> float:
         if self.rho is not None:
             return self.rho
         if self.mode == "paper" or square == 0.0:
@@ -361,7 +357,7 @@ class SPDPEG(Extragradient):
             return problem.strong_convexity / square  # then the dual takes projected gradient steps of its own length
         return dual_radius(problem) / math.sqrt(square)  # x being of the order of 1
 
-    def _base(self, problem: Problem, L: float, s: float) -> float:
+    def _base(self, problem: View, L: float, s: float) -> float:
         """L~ (section "L-tilde" of docs/spdpeg.md)."""
         if self.mode == "paper":
             return max(8.0 * s, math.sqrt(8.0 * L * L + s)) + self._printed_mu(problem)
@@ -369,11 +365,11 @@ class SPDPEG(Extragradient):
             return max(8.0 * s, math.sqrt(8.0) * L + s) + self.mu_loss
         return max(4.0 * s, 2.0 * L + s)
 
-    def _printed_mu(self, problem: Problem) -> float:
+    def _printed_mu(self, problem: View) -> float:
         """mu in the printed L~, which is 0 where l is merely convex."""
         return 0.0
 
-    def _regime(self, problem: Problem, batch_size: int) -> dict[str, float]:
+    def _regime(self, problem: View, batch_size: int) -> dict[str, float]:
         if self.kappa is not None:
             kappa = self.kappa
         elif self.mode == "paper":
@@ -382,7 +378,7 @@ class SPDPEG(Extragradient):
             kappa = noise_scale(problem, batch_size)
         return {"kappa": kappa}
 
-    def _modulus(self, problem: Problem) -> float:
+    def _modulus(self, problem: View) -> float:
         """Effective strong convexity: in r1 it counts twice in the analysis, in l once; the paper has one mu."""
         in_r1 = problem.strong_convexity
         mu = self.mu_loss + (2.0 * in_r1 if self._rule == "tight" else in_r1)
@@ -416,20 +412,20 @@ class SPDPEGSC1(SPDPEG):
 
     _forgetting = 1.0
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         super().check(problem)
         self._modulus(problem)
         if self.kappa is not None:
             raise InputError(f"kappa is a parameter of spdpeg; {self.about.name} has no sqrt(k) term. Leave it out.")
 
-    def _printed_mu(self, problem: Problem) -> float:
+    def _printed_mu(self, problem: View) -> float:
         return self.mu_loss + problem.strong_convexity
 
-    def _steepest(self, problem: Problem) -> tuple[float, float]:
+    def _steepest(self, problem: View) -> tuple[float, float]:
         regime = self._regime(problem, 1)
         return regime["slope"], regime["shift"]
 
-    def _regime(self, problem: Problem, batch_size: int) -> dict[str, float]:
+    def _regime(self, problem: View, batch_size: int) -> dict[str, float]:
         return {"slope": self._modulus(problem) / 2.0, "shift": 1.0}
 
 
@@ -454,5 +450,5 @@ class SPDPEGSC2(SPDPEGSC1):
     def _thetas(self, k: np.ndarray) -> np.ndarray:
         return averaging.increasing(k)
 
-    def _regime(self, problem: Problem, batch_size: int) -> dict[str, float]:
+    def _regime(self, problem: View, batch_size: int) -> dict[str, float]:
         return {"slope": self._modulus(problem) / 4.0, "shift": 2.0}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..kernels.terms import Terms
 from ..operators import Identity, Operator, Stack
 from ..penalties import Penalty, SeparableSum, Zero
-from ..problem import Problem
+from ..problem import View
 
 
 class Stacked(NamedTuple):
@@ -17,7 +17,7 @@ class Stacked(NamedTuple):
     K: Operator
     penalty: Penalty
 
-    def terms(self, problem: Problem) -> Terms:
+    def terms(self, problem: View) -> Terms:
         """The problem in its stacked form, as kernels take it."""
         return Terms(
             problem.loss.derivative_term,
@@ -28,7 +28,7 @@ class Stacked(NamedTuple):
         )
 
 
-def stacked(problem: Problem) -> Stacked:
+def stacked(problem: View) -> Stacked:
     """The stacked form of a problem."""
     K = Stack(problem.F, Identity()).bind(problem.n_coordinates)
     return Stacked(K, SeparableSum([problem.r2, problem.regularizer], [problem.F.n_outputs, problem.n_coordinates]))

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from ..problem import Problem
+from ..problem import View
 
 _FAR = 1e8
 
@@ -70,7 +70,7 @@ def extragradient_limit(lipschitz: float, coupling: float) -> float:
     return (2.0 / (math.sqrt(coupling) + math.sqrt(coupling + 4.0 * lipschitz))) ** 2
 
 
-def noise_scale(problem: Problem, batch_size: int) -> float:
+def noise_scale(problem: View, batch_size: int) -> float:
     """kappa = sigma / D: noise at 0 of a batch's gradient over a guess of the distance to the solution.
 
     For logistic regression and single rows this is mean |a_i|^2 / (6 sqrt(d)). Batches drawn without repetition from N
@@ -83,7 +83,7 @@ def noise_scale(problem: Problem, batch_size: int) -> float:
     return math.sqrt(problem.statistics.mean_noise * variance) / distance_scale(problem)
 
 
-def batch_lipschitz(problem: Problem, batch_size: int) -> float:
+def batch_lipschitz(problem: View, batch_size: int) -> float:
     """Expected smoothness of a batch: L_max of single rows at b = 1, L of the mean at b = N."""
     n = problem.n_samples
     if n is None or n == 1 or batch_size == 1:
@@ -92,7 +92,7 @@ def batch_lipschitz(problem: Problem, batch_size: int) -> float:
     return fraction * problem.lipschitz + (1.0 - fraction) * problem.lipschitz_max
 
 
-def distance_scale(problem: Problem) -> float:
+def distance_scale(problem: View) -> float:
     """A guess of |x*|: the norm at which margins reach the size of the labels (regression) or of 3 (classification).
 
     That is size * sqrt(d) / rms |a_i|; 1 if there is nothing to go by.
@@ -104,7 +104,7 @@ def distance_scale(problem: Problem) -> float:
     return size * math.sqrt(problem.n_coordinates / square)
 
 
-def dual_radius(problem: Problem) -> float:
+def dual_radius(problem: View) -> float:
     """Size of the dual variables that r2 allows, seen from far away on either side; 1 if they are not bounded."""
     far = np.full(problem.F.n_outputs, _FAR)
     radius = max(float(np.linalg.norm(problem.r2.dual_prox(sign * far))) for sign in (1.0, -1.0))

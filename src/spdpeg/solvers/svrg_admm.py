@@ -10,7 +10,7 @@ import numpy as np
 from ..data import Block
 from ..kernels.rows import snapshot
 from ..kernels.terms import Terms
-from ..problem import Problem
+from ..problem import View
 from ..schemes.primal_dual import Estimator
 from ..state import State
 from . import averaging as averages
@@ -61,13 +61,11 @@ class SVRGADMM(Linearized, Periodic):
         self.sampling = sampling
         require_positive(eta=eta, rho=rho)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         averages.rule(self.averaging)
         require_smooth(self, problem)
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         numbers, vectors = super().start(problem, batch_size, x0)
         n = problem.block.labels.size
         epoch = -(-n // batch_size)
@@ -77,7 +75,7 @@ class SVRGADMM(Linearized, Periodic):
     def steps_ahead(self, state: State) -> float:
         return state.numbers["epoch"] - state.numbers["in_epoch"]
 
-    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+    def prepare(self, problem: View, terms: Terms, state: State) -> int:
         if self.steps_ahead(state) > 0:
             return 0
         v = state.vectors
@@ -86,22 +84,20 @@ class SVRGADMM(Linearized, Periodic):
         state.numbers["in_epoch"] = 0
         return block.labels.size
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         super().advance(problem, terms, state, block, order, steps)
         state.numbers["in_epoch"] += steps
 
-    def _estimator(self, problem: Problem, state: State) -> Estimator:
+    def _estimator(self, problem: View, state: State) -> Estimator:
         return Estimator(1.0, 0.0, state.vectors["table"], state.vectors["mean"])
 
     def _mean(self, state: State) -> tuple[np.ndarray, int]:
         return state.vectors["x_mean"], int(state.numbers["in_epoch"])
 
-    def _rho(self, problem: Problem) -> float:
+    def _rho(self, problem: View) -> float:
         return worst_row_rho(self.rho, problem)
 
-    def _steps(self, problem: Problem, coupling: float, batch_size: int) -> StepRule:
+    def _steps(self, problem: View, coupling: float, batch_size: int) -> StepRule:
         largest = problem.lipschitz_max
         base = (1.0 / self.eta if self.eta else 3.0 * largest) + coupling
         return StepRule(base=base or 1.0, stable=1.0 / (largest + coupling) if largest + coupling else math.inf)

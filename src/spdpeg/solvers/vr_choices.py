@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels.rows import column_squares, scaled_squares
-from ..problem import Problem
+from ..problem import View
 
 _PROX_FLOPS = 60.0
 """Flops of the exact prox along a chain, for each coordinate."""
@@ -18,22 +18,22 @@ _MILD = 4.0
 """Ratio of mean squares up to which columns count as equally scaled."""
 
 
-def row_flops(problem: Problem) -> float:
+def row_flops(problem: View) -> float:
     """Of a row: its margin and its part of a gradient."""
     return 4.0 * max(1.0, problem.block.rows.values.size / problem.block.labels.size)
 
 
-def dense_flops(problem: Problem) -> float:
+def dense_flops(problem: View) -> float:
     """Of the rest of a step, on all coordinates and rows of F."""
     return 10.0 * problem.n_coordinates + 8.0 * problem.F.n_outputs
 
 
-def joint_flops(problem: Problem) -> float:
+def joint_flops(problem: View) -> float:
     """Of the same where the penalties have one prox."""
     return (10.0 + (_PROX_FLOPS if problem.F.n_outputs else 0.0)) * problem.n_coordinates
 
 
-def step_sizes(problem: Problem, curvature: np.ndarray, scheme: str, balance: float) -> tuple[np.ndarray, np.ndarray]:
+def step_sizes(problem: View, curvature: np.ndarray, scheme: str, balance: float) -> tuple[np.ndarray, np.ndarray]:
     """Primal steps tau and dual steps sigma, from the curvature c_j of the loss along each coordinate.
 
     tau_j = 1 / (c_j + s_j sum_e |F_ej|), sigma_e = 1 / sum_j |F_ej| / s_j, where s_j is in proportion to c_j and to
@@ -60,7 +60,7 @@ def step_sizes(problem: Problem, curvature: np.ndarray, scheme: str, balance: fl
     return tau, sigma
 
 
-def batch_curvature(problem: Problem, metric: np.ndarray, batch_size: int, importance: bool) -> float:
+def batch_curvature(problem: View, metric: np.ndarray, batch_size: int, importance: bool) -> float:
     """Twice the expected smoothness of a batch in the metric."""
     rows, labels, weights = problem.block
     n = labels.size
@@ -76,7 +76,7 @@ def batch_curvature(problem: Problem, metric: np.ndarray, batch_size: int, impor
     return _CURVATURE * problem.loss.curvature * largest or problem.strong_convexity or 1.0
 
 
-def data_metric(problem: Problem, scheme: str) -> np.ndarray:
+def data_metric(problem: View, scheme: str) -> np.ndarray:
     """1 / (mean square of each column), or its root, unless that makes single rows stand out; ones otherwise."""
     even = np.ones(problem.n_coordinates)
     penalty = problem.joint_penalty if scheme == "joint-prox" else problem.regularizer

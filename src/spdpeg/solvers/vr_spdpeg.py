@@ -18,7 +18,7 @@ from ..kernels.rows import scaled_squares, snapshot
 from ..kernels.terms import Terms
 from ..operators import Empty
 from ..parameters import one_of
-from ..problem import Problem
+from ..problem import View
 from ..schemes import condat_vu, extragradient, linearized, pd3o
 from ..schemes.primal_dual import Estimator, plain
 from ..schemes.records import Pace, Steps, gather
@@ -114,7 +114,7 @@ class VRSPDPEG(Periodic, Watcher):
                 f"dual_every is {dual_every}, which scheme {scheme!r} does not know. Leave one of them out."
             )
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: View) -> None:
         require_smooth(self, problem)
         if self.scheme == JOINT_PROX and problem.joint_penalty is None:
             raise UnsupportedError(
@@ -122,7 +122,7 @@ class VRSPDPEG(Periodic, Watcher):
                 f"r1={problem.r1!r}, r2={problem.r2!r}, F={problem.F!r}. Leave scheme out."
             )
 
-    def default_batch(self, problem: Problem) -> int:
+    def default_batch(self, problem: View) -> int:
         n = problem.block.labels.size
         wanted = dense_flops(problem) / row_flops(problem)
         most = n // 20
@@ -135,9 +135,7 @@ class VRSPDPEG(Periodic, Watcher):
             wanted, most = min(wanted, max(enough, slow)), max(most, int(min(slow, n // 4)))
         return int(np.clip(wanted, 1, max(1, most)))
 
-    def start(
-        self, problem: Problem, batch_size: int, x0: np.ndarray
-    ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         n = problem.block.labels.size
         d, m = problem.n_coordinates, problem.F.n_outputs
         Fx = problem.F.forward(x0)
@@ -174,21 +172,21 @@ class VRSPDPEG(Periodic, Watcher):
         }
         return numbers | SGADM().constants(problem, batch_size), vectors
 
-    def sampler(self, problem: Problem, state: State) -> Sampler:
+    def sampler(self, problem: View, state: State) -> Sampler:
         probabilities = state.vectors.get("probabilities")
         if probabilities is not None:
             return Importance(probabilities, state.batch_size, state.seed, int(state.numbers["uniform"]))
         choice = "hybrid" if self.sampling == "auto" else self.sampling
         return sampling.make(choice, problem.block.labels.size, state.batch_size, state.seed, problem.on_disk)
 
-    def set_dual(self, problem: Problem, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
+    def set_dual(self, problem: View, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         vectors["y"][:] = y
         vectors["y_bar"][:] = y
 
     def steps_ahead(self, state: State) -> float:
         return state.numbers["until"] - state.numbers["done"]
 
-    def prepare(self, problem: Problem, terms: Terms, state: State) -> int:
+    def prepare(self, problem: View, terms: Terms, state: State) -> int:
         numbers, v, block = state.numbers, state.vectors, problem.block
         if self.steps_ahead(state) > 0:
             return 0
@@ -204,9 +202,7 @@ class VRSPDPEG(Periodic, Watcher):
         numbers |= {"done": 0, "until": self._epoch(state, block.labels.size), "epochs": numbers["epochs"] + 1}
         return block.labels.size
 
-    def advance(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
-    ) -> None:
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
         if state.numbers["reduced"]:
             self._reduced_steps(problem, terms, state, block, order, order.size // steps)
         else:
@@ -225,7 +221,7 @@ class VRSPDPEG(Periodic, Watcher):
         )
 
     def _reduced_steps(
-        self, problem: Problem, terms: Terms, state: State, block: Block, order: np.ndarray, batch: int
+        self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, batch: int
     ) -> None:
         v, numbers = state.vectors, state.numbers
         penalty = problem.regularizer
@@ -256,7 +252,7 @@ class VRSPDPEG(Periodic, Watcher):
             relayed = gather(condat_vu.Work, {**v, "x_next": v["spare"]})
             numbers["waiting"] = condat_vu.condat_vu(*common, terms, estimator, steps, 1.0, every, waiting, relayed)
 
-    def solution(self, problem: Problem, state: State) -> Solution:
+    def solution(self, problem: View, state: State) -> Solution:
         numbers, v = state.numbers, state.vectors
         if not numbers["reduced"]:
             return Solution(v["spare"].copy(), v["x"].copy(), v["z"].copy(), -v["y_bar"])
@@ -266,12 +262,12 @@ class VRSPDPEG(Periodic, Watcher):
         return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])
 
     def on_certificate(
-        self, problem: Problem, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
+        self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
     ) -> None:
         if state.numbers["reduced"] and not state.numbers["joint"]:
             self._rebalance(problem, state)
 
-    def _rebalance(self, problem: Problem, state: State) -> None:
+    def _rebalance(self, problem: View, state: State) -> None:
         """Longer dual steps, at the price of shorter primal ones, where y has far to go and x has not.
 
         Per step y moves s times as far as x, in units of the rows of F; the sizes of y and x tell what s should be
@@ -288,13 +284,13 @@ class VRSPDPEG(Periodic, Watcher):
             v["tau"][:], v["sigma"][:] = step_sizes(problem, v["curvature"], scheme, numbers["balance"])
             v["sigma"] /= numbers["dual_every"]
 
-    def _importance(self, problem: Problem) -> bool:
+    def _importance(self, problem: View) -> bool:
         if self.sampling != "auto":
             return self.sampling == "importance"
         longest, mean = problem.statistics.max_square, problem.statistics.mean_square
         return not problem.on_disk and longest > _UNEVEN * mean
 
-    def _dual_every(self, problem: Problem, batch: int) -> int:
+    def _dual_every(self, problem: View, batch: int) -> int:
         """So many primal steps that their cost exceeds that of the products with F."""
         if self.dual_every is not None:
             return self.dual_every
@@ -302,7 +298,7 @@ class VRSPDPEG(Periodic, Watcher):
         most = max(1, problem.block.labels.size // (20 * batch))
         return int(np.clip(4.0 * problem.F.matrix().nnz / primal, 1, most))
 
-    def scheme_for(self, problem: Problem, batch: int) -> str:
+    def scheme_for(self, problem: View, batch: int) -> str:
         """The scheme that steps with batches of this size take."""
         if self.scheme != "auto":
             return self.scheme

@@ -1,0 +1,116 @@
+"""r1(x) + r2(F x): both penalties, the operator between them, and what they are together."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import penalties
+from ..certificate.slopes import MOST_FREE
+from ..operators import Empty, Identity, Operator, Repeated, as_operator
+from ..parameters import require_parts
+from ..penalties import Penalty, SeparableSum, constrain
+from .checks import checked_penalty
+
+
+class Regularization:
+    """The penalised part of a problem; no part of it sees the intercept.
+
+    Attributes
+    ----------
+    r1, r2 : Penalty
+    domain : Penalty or None
+        The convex set that x stays in.
+    regularizer : Penalty
+        r1 plus the domain.
+    F : Operator
+        Without rows where r2 is zero.
+    """
+
+    bias: float
+    n_features: int
+    n_coordinates: int
+
+    r1: Penalty
+    r2: Penalty
+    domain: Penalty | None
+    regularizer: Penalty
+    F: Operator
+
+    def _set_penalties(self, r1: Penalty | None, r2: Penalty | None, F: Any) -> None:
+        alone = checked_penalty("r1", r1)
+        inside = constrain(alone, self.domain)
+        inside.pack(self.n_features)  # refuses parameters that do not fit
+        self._r1_of_features = alone
+        self.r1, self.regularizer = self._beside_intercept(alone), self._beside_intercept(inside)
+        self.r2 = checked_penalty("r2", r2)
+        self.F = self._make_operator(F)
+        self.r2.pack(self.F.n_outputs)
+
+    def penalty_value(self, x: np.ndarray) -> float:
+        """r1(x) + r2(F x); infinite outside the domain."""
+        if self.joint_penalty is not None:
+            return self.joint_penalty.value(x)
+        return self.regularizer.value(x) + self.r2.value(self.F.forward(x))
+
+    @property
+    def strong_convexity(self) -> float:
+        """Modulus that r1 brings."""
+        return self.r1.strong_convexity
+
+    @cached_property
+    def fused(self) -> penalties.FusedL1 | None:
+        """r1 + r2(F .) of the features as one proximable penalty, for l1 norms along a chain; None otherwise."""
+        if self.domain is not None or not self.F.core.chain:
+            return None
+        l1, l2 = self._r1_of_features.l1_weights(self.n_features), self.r2.l1_weights(self.F.n_outputs)
+        if l1 is None or l2 is None or np.any(l1 != l1[0]):
+            return None
+        return penalties.FusedL1(float(l1[0]), l2)
+
+    @cached_property
+    def joint_penalty(self) -> Penalty | None:
+        """r1 + r2(F .) as one proximable penalty: where there is no r2, and for two l1 norms along a chain."""
+        if self.r2.vanishes:
+            return self.regularizer
+        return None if self.fused is None else self._beside_intercept(self.fused)
+
+    def chain_dual(self, x: np.ndarray, subgradient: np.ndarray) -> np.ndarray:
+        """The y in the subdifferential of r2 at F x that a subgradient of the joint penalty at x contains.
+
+        x is the prox at x + subgradient, which is total variation first and the threshold after it: y is the flow along
+        the chain that the first takes.
+        """
+        if self.F.n_outputs == 0:
+            return np.zeros(0)
+        point = (x + subgradient)[: self.n_features]
+        assert self.fused is not None
+        flat = penalties.FusedL1(0.0, self.fused.l2).prox(point)
+        return -np.cumsum(point - flat)[:-1]
+
+    @cached_property
+    def free_directions(self) -> sp.csc_array | None:
+        """Columns that span the directions in which no penalty grows; None if there are too many to find."""
+        free = np.flatnonzero(self.regularizer.free(self.n_coordinates))
+        if free.size == 0:
+            return sp.csc_array((self.n_coordinates, 0))
+        if self.r2.vanishes:
+            basis = sp.eye_array(free.size, format="csc") if free.size <= MOST_FREE else None
+        else:
+            basis = self.F.null_space(free)
+        if basis is None:
+            return None
+        lift = sp.csc_array((np.ones(free.size), (free, np.arange(free.size))), shape=(self.n_coordinates, free.size))
+        return sp.csc_array(lift @ basis)
+
+    def _make_operator(self, F: Any) -> Operator:
+        if self.r2.vanishes:
+            return Empty().bind(self.n_coordinates)
+        operator = Identity() if F is None else as_operator(F)
+        require_parts(operator, Operator, ("n_outputs", "squared_norm", "kernel_forward", "kernel_adjoint"))
+        operator = operator.bind(self.n_features)
+        return operator if self.bias == 0.0 else Repeated(operator, skip=1).bind(self.n_coordinates)
+
+    def _beside_intercept(self, penalty: Penalty) -> Penalty:
+        return penalty if self.bias == 0.0 else SeparableSum([penalty, penalties.Zero()], [self.n_features, 1])
