@@ -49,12 +49,11 @@ def test_every_read_is_counted_and_a_sample_saves_some(
     result = spdpeg.solve(problem, tol=1e-6)
     assert result.certificate.met is not None
     assert problem.sums.reads - before <= result.passes <= problem.sums.reads - before + 0.3
+    assert result.passes <= 5.5
     monkeypatch.setattr(prox_newton, "sampled_start", lambda problem, newton, x: (x, 0))
     from_zero = spdpeg.solve(posed(directory, loss, terms, intercept), tol=1e-6)
     saved = from_zero.passes - result.passes
-    if not intercept and not loss.quadratic:
-        assert saved >= 0.9
-    assert saved >= -1.1  # slopes that do not add up to 0 take reads to balance, from one start as from another
+    assert saved >= (0.0 if loss.quadratic else 0.9)
 
 
 def bytes_read() -> int:
