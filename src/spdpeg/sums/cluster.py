@@ -67,6 +67,7 @@ class ClusterSums:
     ) -> None:
         self.n_rows, self.n_columns, self.n_entries, self.is_sparse = n_rows, n_columns, n_entries, is_sparse
         self._rounds, self._residents, self._n_first, self.reads = rounds, residents, n_first, 0
+        self._rows_alone: tasks.Summand | None = None
 
     @property
     def rounds(self) -> int:
@@ -146,7 +147,7 @@ class ClusterSums:
     def conjugate(self, u: Remote, scale: float) -> float:
         """Mean of w phi*(scale u)."""
         if scale == 0.0:
-            return float(self._facts.sums[4])
+            return float(self._first[0].sums[1])
         if scale == 1.0 and u.known is not None:
             return u.known.conjugate
         return float(self._mean(tasks.conjugate, (scale, u.field), u))
@@ -158,14 +159,14 @@ class ClusterSums:
     # ---------------------------------------------------------------------------------------- of the data alone
 
     def statistics(self) -> RowStatistics:
-        """Sizes of the rows. One read, with all that is asked of the data alone."""
-        (square, noise, *_), largest = self._facts
+        """Sizes of the rows. One read, unless a sweep has brought them."""
+        (square, noise, _), largest = self._known_rows()
         return RowStatistics(float(largest[0]), float(square), float(noise))
 
     @property
     def loss_at_zero(self) -> float:
         """Mean loss at x = 0."""
-        return float(self._facts.sums[2])
+        return float(self._first[0].sums[0])
 
     def moments(self) -> Moments:
         """Second moments of rows and labels, all that the squared loss depends on. One read."""
@@ -174,8 +175,8 @@ class ClusterSums:
         return found
 
     def column_squares(self) -> np.ndarray:
-        """Means of w a_ij^2."""
-        return np.asarray(self._facts.sums[3])
+        """Means of w a_ij^2. One read, unless a sweep has brought them."""
+        return np.asarray(self._known_rows().sums[2])
 
     def sample(self, n_rows: int) -> Sample:
         """About so many rows from all over the data, in memory; the same ones each time."""
@@ -207,18 +208,20 @@ class ClusterSums:
 
     # --------------------------------------------------------------------------------------------------- private
 
-    @property
-    def _facts(self) -> tasks.Summand:
-        return self._first[0]
-
     @cached_property
     def _first(self) -> tuple[tasks.Summand, list[Block]]:
-        """What is asked of the data alone, and a sample."""
-        self.reads += 1
-        leaves = self._each(tasks.facts, (self.n_rows,))
+        """What the labels tell, and a sample: a round, but no read of the rows."""
+        leaves = self._each(tasks.labels_alone, (self.n_rows,))
         if not self._n_first:
             return self._total(leaves), []
         return self._rounds.total_and_gathered(leaves, self._sampled(self._n_first))
+
+    def _known_rows(self) -> tasks.Summand:
+        """What the rows tell without a point."""
+        if self._rows_alone is None:
+            self.reads += 1
+            self._rows_alone = self._total(self._each(tasks.rows_alone, (self.n_rows,)))
+        return self._rows_alone
 
     def _sampled(self, n_rows: int) -> list[Any]:
         return self._each(tasks.sample, (self.n_rows, n_rows))
@@ -237,9 +240,12 @@ class ClusterSums:
 
     def _swept(self, kept: list[Any]) -> Sweep:
         self.reads += 1
-        found = self._total(self._rounds.each(tasks.sums_of_sweep, kept, self._residents, n_rows=self.n_rows))
-        loss, gradient, curvature, foretold, mean_square, conjugate = found.sums
-        least, largest = found.largest
+        asked = {"n_rows": self.n_rows, "with_rows": self._rows_alone is None}
+        found = self._total(self._rounds.each(tasks.sums_of_sweep, kept, self._residents, **asked))
+        loss, gradient, curvature, foretold, mean_square, conjugate, *of_rows = found.sums
+        least, largest, *of_largest = found.largest
+        if of_rows:
+            self._rows_alone = tasks.Summand(tuple(of_rows), np.array(of_largest))
         sweep = Sweep(
             float(loss), gradient, curvature, Remote(kept, "margins"), Remote(kept), (float(-least), float(largest))
         )

@@ -148,8 +148,10 @@ def collapse(resident: Resident, labels: np.ndarray, count: int) -> Resident:
 # --------------------------------------------------------------------------------------- what of it goes to the driver
 
 
-def sums_of_sweep(kept: Kept, resident: Resident, n_rows: int) -> Summand:
-    """Of a sweep; with slopes that were foretold goes what a bound asks of them first."""
+def sums_of_sweep(kept: Kept, resident: Resident, n_rows: int, with_rows: bool) -> Summand:
+    """Of a sweep; with slopes that were foretold goes what a bound asks of them first, and with the first what the rows
+    tell alone.
+    """
     sweep: Sweep = kept.value
     fraction = sweep.margins.size / n_rows
     sums = fraction * sweep.loss, fraction * sweep.gradient, _times(fraction, sweep.curvature)
@@ -159,7 +161,11 @@ def sums_of_sweep(kept: Kept, resident: Resident, n_rows: int) -> Summand:
         of_slopes = sweep.foretold_gradient, resident.sums.mean_square(u), resident.sums.conjugate(u, 1.0)
         told = tuple(fraction * value for value in of_slopes)
     least, largest = sweep.curvature_range
-    return Summand((*sums, *told), np.array([-least, largest]))
+    found = Summand((*sums, *told), np.array([-least, largest]))
+    if not with_rows:
+        return found
+    others = rows_alone(resident, n_rows)
+    return Summand((*found.sums, *others.sums), np.concatenate((found.largest, others.largest)))
 
 
 def sums_of_evaluation(kept: Kept, n_rows: int) -> Summand:
@@ -209,13 +215,17 @@ def conjugate_at(
     return _mean(resident, n_rows, resident.sums.conjugate_at(_field(margins, field), shift, up, down))
 
 
-def facts(resident: Resident, n_rows: int) -> Summand:
-    """All that is asked of the data alone."""
+def labels_alone(resident: Resident, n_rows: int) -> Summand:
+    """Mean loss and conjugate at 0."""
+    sums = resident.sums
+    return _mean(resident, n_rows, sums.loss(np.zeros(sums.n_columns)), sums.conjugate(np.zeros(sums.n_rows), 0.0))
+
+
+def rows_alone(resident: Resident, n_rows: int) -> Summand:
+    """Sizes of rows and columns."""
     sums = resident.sums
     largest, square, noise = sums.statistics()
-    nothing = sums.conjugate(np.zeros(sums.n_rows), 0.0)
-    found = _mean(resident, n_rows, square, noise, sums.loss(np.zeros(sums.n_columns)), sums.column_squares(), nothing)
-    return found._replace(largest=np.array([largest]))
+    return _mean(resident, n_rows, square, noise, sums.column_squares())._replace(largest=np.array([largest]))
 
 
 def moments(resident: Resident, place: np.ndarray) -> Summand:
