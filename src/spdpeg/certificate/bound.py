@@ -104,7 +104,7 @@ def certify(
             lower = max(lower, bound(problem, at_point(problem, evaluation, accuracy), y.copy(), x))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         obstacle = NO_CONJUGATE
-    cancelled = _cancelled(problem, x, slopes, evaluation) if primal < lower < math.inf else 0.0
+    cancelled = _cancelled(problem, x, y, slopes, evaluation) if primal < lower < math.inf else 0.0
     certificate = Certificate(primal, lower, math.nan, cancelled=cancelled)
     if math.isfinite(certificate.rel_gap) or certificate.gap == 0.0 or evaluation.margins is None:
         return certificate
@@ -112,12 +112,30 @@ def certify(
     return Certificate(primal, lower, residual(problem, x, y, evaluation), obstacle=obstacle)
 
 
-def _cancelled(problem: ProblemView, x: np.ndarray, slopes: Token, evaluation: Evaluation) -> float:
-    """Rounding of <A^T W u / N, x>: objective and bound are equal at a solution because such sums cancel."""
+def _cancelled(problem: ProblemView, x: np.ndarray, y: np.ndarray, slopes: Token, evaluation: Evaluation) -> float:
+    """What may make a gap negative at a solution: rounding of sums that cancel, and sets that are met up to rounding.
+
+    Objective and bound are equal because <A^T W u / N, x> and <y, F x> cancel. A point outside a set by the last digits
+    has an objective below that of all points inside, by as much as the inequality of Fenchel and Young is violated.
+    """
     if slopes is None and evaluation.margins is None:
         return 0.0
     at = at_point(problem, evaluation, _EXACT) if slopes is None else _given(problem, slopes, None)
-    return _ROUNDING * root_mean_square(problem, at) * float(problem.column_sizes @ np.abs(x))
+    sizes = root_mean_square(problem, at) * float(problem.column_sizes @ np.abs(x))
+    v, outside = -at.gradient, 0.0
+    if y.size:
+        Fx = problem.F.forward(x)
+        sizes += float(np.abs(y) @ (abs(problem.F.matrix()) @ np.abs(x)))
+        v = v - problem.F.adjoint(y)
+        outside += _gained(problem.r2, Fx, y)
+    outside += _gained(problem.regularizer, x, problem.regularizer.nearest_dual(v))
+    return _ROUNDING * sizes + outside
+
+
+def _gained(penalty: Penalty, v: np.ndarray, u: np.ndarray) -> float:
+    """By how much <u, v> exceeds r(v) + r*(u): only where one of the two is outside its domain by the last digits."""
+    above = float(u @ v) - penalty.value(v) - penalty.conjugate(u)
+    return above if 0.0 < above < math.inf else 0.0
 
 
 def project_dual(problem: ProblemView, y: np.ndarray) -> np.ndarray:

@@ -74,7 +74,7 @@ class Certificate:
             met = None
         elif math.isfinite(self.rel_gap):
             # What rounding may hide is no part of the proof: a tolerance below it is never met.
-            if self.gap + _ROUNDING * abs(self.primal) <= tol * abs(self.primal):
+            if max(self.gap, self.cancelled) + _ROUNDING * abs(self.primal) <= tol * abs(self.primal):
                 met = "relative gap"
             elif self.gap <= _NO_GAP * loss_size and abs(self.primal) <= _AS_GOOD_AS_0 * loss_size:
                 met = "gap"

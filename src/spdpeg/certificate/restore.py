@@ -13,6 +13,8 @@ from .view import ProblemView
 _MOST_ENTRIES = 2e7
 _MOST_COORDINATES = 1500
 """Sizes up to which a dense system is solved for that."""
+_MOST_READ = 1e6
+"""Entries up to which rows on a disk are read once more for it."""
 
 _ROUNDS = 6
 _ENOUGH = 8.0 * np.finfo(float).eps
@@ -35,7 +37,8 @@ def restored(
     strongest effect count as 0.
     """
     n, d, block = problem.sums.n_rows, problem.n_coordinates, problem.sums.block
-    if d > _MOST_COORDINATES or (n + y.size) * d > _MOST_ENTRIES or block is None or not problem.sums.resident:
+    most = _MOST_ENTRIES if problem.sums.resident else _MOST_READ
+    if d > _MOST_COORDINATES or (n + y.size) * d > most or block is None:
         return None
     rows, labels, weights = block
     mean_weights = weights / n if weights.size else np.full(n, 1.0 / n)
@@ -44,7 +47,7 @@ def restored(
     weight = np.concatenate([mean_weights, np.ones(y.size)])
     low, high = (np.concatenate([end, np.full(y.size, far)]) for end, far in _ends(problem, labels))
     sizes = np.abs(B)
-    u = np.clip(slopes.values(), low[:n], high[:n])
+    u = np.clip(problem.sums.vector(slopes.values()), low[:n], high[:n])
     effect = np.abs(y) * sizes[n:].max(axis=1, initial=0.0)
     strongest = float((sizes.T @ (weight * np.abs(np.concatenate([u, y])))).max(initial=0.0))
     z = np.concatenate([u, np.where(effect > noise * strongest, y, 0.0)])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Stream
+from ..errors import DivergedError
 from ..kernels.terms import Terms
 from ..problem import Problem
 from ..result import Result, Status
@@ -74,7 +75,13 @@ def run(
     status: Status | None = None
     with _interruptible() as interrupted:
         while status is None:
-            status = going.turn(interrupted)
+            try:
+                status = going.turn(interrupted)
+            except DivergedError:
+                # Of a stage that takes over from another, where that one had come to a point of its own.
+                if not going.fell_back():
+                    raise
+                status = Status.EXHAUSTED
     # Asked once the old handler is back, so that no Ctrl-C falls between the two; callers that go from run to run must
     # hear of one in the last step as well.
     return going.result(Status.INTERRUPTED if interrupted() else status)
@@ -127,6 +134,10 @@ class _Run:
         if status is None and interrupted():
             status = Status.INTERRUPTED
         return self._advance(method, steps, next_record, before) if status is None else status
+
+    def fell_back(self) -> bool:
+        """Whether a run that diverged could go back to what an earlier stage had found."""
+        return self._recorder.fell_back()
 
     def result(self, status: Status) -> Result:
         """The account of the run, with a last record and a last certificate."""

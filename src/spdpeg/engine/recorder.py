@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate import Certificate, certify
+from ..certificate import Certificate, certify, null_model
 from ..data import Stream
 from ..errors import DivergedError
-from ..problem import Problem
+from ..problem import Partitions, Problem
 from ..result import History, Result, Status
 from ..solvers.base import Solution, Solver
 from ..state import State
@@ -23,6 +23,15 @@ _PATIENCE = 0.25
 
 _RUNAWAY = 1e6
 """An objective this many times above its start means divergence even if every number is still finite."""
+
+_ENDED = (Status.TOLERANCE, Status.CONDITIONS, Status.EXHAUSTED)
+"""How a run ends that has come to what it takes for the solution."""
+
+_NEARLY_NOTHING = 0.03
+"""Part of the objective that penalties add at an x that may be 0 but for rounding."""
+
+_ROUNDING = 1e-15
+"""Relative error of an objective, which exact zeros are worth."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +148,8 @@ class Recorder:
             self._certified_at, self._evaluation = -1, self._problem.sums.evaluate(self._solved.x)
             self.violation[-1] = _length(self._problem.F.forward(self._solved.x) - self._solved.z)
         if not isinstance(self._problem.source, Stream):
+            if status in _ENDED:
+                self._collapse(state)
             certificate = self._certified(state, self._evaluation or self._course.evaluation())
             if self._tol is not None and certificate.met is not None and status is not Status.INTERRUPTED:
                 status = Status.of(certificate)
@@ -171,6 +182,23 @@ class Recorder:
             stages=account(state, self._clock.total, self._passes),
         )
 
+    def _collapse(self, state: State) -> None:
+        """End at x = 0 exactly where that is as good as what was found: at and above the weight where x vanishes."""
+        problem, solution = self._problem, self._solution(state)
+        nothing = np.zeros(problem.n_coordinates)
+        penalty, limit = problem.penalty_value(nothing), self.objective[-1]
+        near = abs(problem.penalty_value(solution.x) - penalty) <= _NEARLY_NOTHING * abs(limit)
+        if not near or not np.any(solution.x[: problem.n_features]) or isinstance(problem.source, Partitions):
+            return
+        for x in (null_model(problem), np.where(np.arange(nothing.size) < problem.n_features, 0.0, solution.x)):
+            margin = float(x[-1]) * problem.bias if problem.bias else 0.0
+            value = problem.loss_of_constant(margin) + penalty
+            if value <= limit + _ROUNDING * abs(limit):
+                self.objective[-1], self.violation[-1] = value, 0.0
+                self._solved = solution._replace(x=x, x_last=x.copy(), z=problem.F.forward(x))
+                self._certified_at, self._evaluation = -1, problem.sums.evaluate(x)
+                return
+
     def _solution(self, state: State) -> Solution:
         """Read off the state once, until it moves."""
         if self._solved is None:
@@ -186,6 +214,14 @@ class Recorder:
             self._evaluation = self._problem.sums.evaluate(self._solution(state).x)
             state.rows += self._problem.n_rows
         return self._evaluation
+
+    def fell_back(self) -> bool:
+        """Whether there is a point of an earlier stage to end at; the method at work stands there then."""
+        if self._left is None:
+            return False
+        self._course.back_to(self._left[1])
+        self.forget()
+        return True
 
     def forget(self) -> None:
         """The state has moved."""

@@ -47,15 +47,20 @@ def remaining(certificate: Certificate) -> float:
 def begin(problem: Problem, stage: Planned, state: State, batch_size: int, x: np.ndarray, y: np.ndarray | None) -> None:
     """Let the method of a stage start in `state`, from x and from the dual variable if there is one."""
     state.parameters = {**state.parameters, "batch_size": batch_size}
-    numbers, state.vectors = stage.method.start(problem, batch_size, x)
-    # Parameters of methods may be whole numbers of any size, which compiled code would take for another type.
-    state.numbers = {name: float(number) for name, number in numbers.items()}
-    if y is not None:
-        stage.method.set_dual(problem, state.vectors, y)
+    _place(problem, stage.method, state, x, y)
     state.batches = 0
     loop = state.loop
     loop.stages.append(Begun(stage.method.about.name, stage.reason, state.iterations, state.rows, state.seconds))
     loop.last_gap, loop.gap_at = math.inf, state.rows
+
+
+def _place(problem: Problem, method: Solver, state: State, x: np.ndarray, y: np.ndarray | None) -> None:
+    """Let a method stand at x."""
+    numbers, state.vectors = method.start(problem, state.batch_size, x)
+    # Parameters of methods may be whole numbers of any size, which compiled code would take for another type.
+    state.numbers = {name: float(number) for name, number in numbers.items()}
+    if y is not None:
+        method.set_dual(problem, state.vectors, y)
 
 
 class Course:
@@ -106,6 +111,10 @@ class Course:
         self.feed.close()
         self.feed = feed.make(self._problem, following.method, state, self._passes)
         return True
+
+    def back_to(self, solution: Solution) -> None:
+        """Let the method at work stand where an earlier one had come to."""
+        _place(self._problem, self.method, self._state, solution.x, -solution.dual)
 
     def _tell(self, certificate: Certificate, evaluation: Evaluation, tol: float | None) -> None:
         if isinstance(self.method, Watcher):

@@ -14,6 +14,7 @@ from ..result import Status
 from ..solvers.base import About, Periodic, Solution
 from ..state import State
 from . import split_program
+from .newton_models import within
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
 
@@ -77,7 +78,7 @@ class InteriorPoint(Periodic):
             state.numbers["exhausted"] = True
             state.numbers["infeasible"] = solution.status == "infeasible"
             return problem.block.labels.size
-        x = (solution.w if face is None else face)[:d]
+        x = within(model, solution.w if face is None else face)[:d]
         v["x"][:] = x if problem.objective(x) < problem.objective(np.zeros(d)) else 0.0
         lines = penalties.form.n_lines
         own = np.concatenate([solution.y[:lines], solution.y[form.n_lines :]])

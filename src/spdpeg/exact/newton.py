@@ -172,6 +172,9 @@ class Newton:
     def _reweighed(self, at: Iterate, following: Iterate) -> Iterate:
         """Raise or lower the floor, and notice when nothing moves any more."""
         if not np.isfinite(at.value):
+            # Outside the domain steps that stay there are none.
+            following.crawled = at.crawled + 1 if not np.isfinite(following.value) else 0
+            following.exhausted = following.crawled >= _MOST_CRAWLED
             return following
         size = abs(at.value)
         if following.length < 0.5:

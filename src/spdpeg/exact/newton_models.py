@@ -59,7 +59,7 @@ class ConicModels:
         solution = minimize(quick)
         face = to_face(quick, solution)
         exact = refined(model, solution)
-        point = (solution.w if face is None else face)[: x.size].copy()
+        point = within(model, solution.w if face is None else face)[: x.size].copy()
         return Minimum(point, exact.w, exact.y, solution.status, solution.gap)
 
 
@@ -87,6 +87,17 @@ class SplitModels:
             # Structure is worth the rounding that it may cost.
             point = trial.copy() if not values[1] > values[0] + _NOISE * abs(values[0]) else point
         return Minimum(point, found.x, found.y, *(("optimal", 0.0) if found.found else ("inaccurate", np.inf)))
+
+
+def within(model: Model, w: np.ndarray) -> np.ndarray:
+    """w; with 0 where cones meet in 0 alone, of which interior points leave a direction by their last digits."""
+    form, bounds = model.form, model.form.limits[0] | model.form.limits[1]
+    cones = np.flatnonzero(bounds & (form.offset[: form.n_lines] == 0.0))
+    if not cones.size or not model.misses(w):
+        return w
+    apex = w.copy()
+    apex[np.unique(form.K[cones].indices)] = 0.0
+    return w if model.misses(apex) else apex
 
 
 def refined(model: Model, solution: ModelSolution) -> ModelSolution:

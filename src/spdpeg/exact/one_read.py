@@ -21,7 +21,7 @@ from ..solvers.base import About, Periodic, Solution, Watcher
 from ..state import State
 from ..sums import Evaluation
 from ..sums.moments import DiagonalMoments, Quadratic
-from .newton_models import refined
+from .newton_models import refined, within
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
 from .quadratic_bound import chain_bound, lower_bound
@@ -154,7 +154,7 @@ class OneRead(Periodic, Watcher):
         face = to_face(model, solution)
         if isinstance(model.H, np.ndarray):
             solution = refined(model, solution)
-        x = loss.decoded((solution.w if face is None else face)[: problem.n_coordinates])
+        x = loss.decoded(within(model, solution.w if face is None else face)[: problem.n_coordinates])
         value = loss.value(x) + problem.penalty_value(x)
         lower = lower_bound(model, loss, solution.w, solution.y, value)
         self._take(loss, state, x, form.multiplier(solution.w, solution.y), lower)

@@ -74,6 +74,20 @@ def x_log_x(x: float) -> float:
     return x * log_normal(x + _LEAST)
 
 
+@strict
+def complemented(p: np.ndarray, weights: np.ndarray) -> float:
+    """p <- 1 - p; the weighted sum of what rounding took off, which (1 - p) log(1 - p) loses to first order.
+
+    Where p is next to 0 that is all the digits that p log p has there.
+    """
+    lost = 0.0
+    for i in range(p.size):
+        rest = 1.0 - p[i]
+        lost += ((1.0 - rest) - p[i]) * (weights[i] if weights.size else 1.0)
+        p[i] = rest
+    return lost
+
+
 @inner
 def above_tangent(r: float, e: float) -> float:
     """exp(r) - 1 - r, which is at least 0, to about 1e-15 of itself; e is exp(r), which the caller may know better."""

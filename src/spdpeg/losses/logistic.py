@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
-from ..kernels.exponentials import decay, x_log_x
+from ..kernels.exponentials import complemented, decay, x_log_x
 from .base import Loss
 
 
@@ -106,13 +106,13 @@ class Logistic(Loss):
         if outside:
             return np.inf
         total = 0.0
-        for _ in range(2):  # p log p, then (1 - p) log(1 - p)
+        for turn in range(2):  # p log p, then (1 - p) log(1 - p)
             if weights.size:
                 for i in range(u.size):
                     total += weights[i] * x_log_x(spare[i])
             else:
                 for i in range(u.size):
                     total += x_log_x(spare[i])
-            for i in range(u.size):
-                spare[i] = 1.0 - spare[i]
+            if turn == 0:
+                total += complemented(spare, weights)
         return total

@@ -118,7 +118,7 @@ class ExpectedLoss:
     @cached_property
     def loss_at_zero(self) -> float:
         """Mean loss at x = 0, which reads no data."""
-        return self._loss_of_constant(0.0)
+        return self.loss_of_constant(0.0)
 
     # ------------------------------------------------------------------------------------------------------ rows
 
@@ -274,7 +274,7 @@ class ExpectedLoss:
 
     # --------------------------------------------------------------------------------------------------- private
 
-    def _loss_of_constant(self, margin: float) -> float:
+    def loss_of_constant(self, margin: float) -> float:
         """Mean loss where all margins are the same."""
         if isinstance(self.source, Partitions):
             x = np.zeros(self.n_coordinates)

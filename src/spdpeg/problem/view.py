@@ -29,7 +29,7 @@ class View(ExpectedLoss, Regularization):
         if not self.loss.log_link:
             penalty = self.penalty_value(np.zeros(self.n_coordinates))
             return self.loss_at_zero + (penalty if math.isfinite(penalty) else 0.0)
-        return self._loss_of_constant(best_constant(self) + 1.0)
+        return self.loss_of_constant(best_constant(self) + 1.0)
 
     def terms(self) -> Terms:
         """The problem as kernels take it."""

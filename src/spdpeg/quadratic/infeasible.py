@@ -3,14 +3,18 @@
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
 from scipy.sparse.linalg import lsqr
 
-from ..penalties.conic import group_norms
+from ..penalties.conic import ConicForm, broken_lines, group_norms
 from .model import Model
 
 _FAINT = 1e-6
 _SHARP = 1e-7
 """How small a residual must be beside what it proves."""
+_MOST_LINES = 2000
+"""Constraints up to which a linear program looks for those that contradict each other."""
 
 
 def find(
@@ -20,11 +24,45 @@ def find(
     wrong = _impossible(model)
     if wrong is not None or solved:
         return None if wrong is None else ("infeasible", wrong)
-    multipliers = _infeasible(model, y)
+    multipliers = _infeasible(model.form, y)
     if multipliers is not None:
         return "infeasible", multipliers
     direction = _unbounded(model, w)
     return None if direction is None else ("unbounded", direction)
+
+
+def contradiction(model: Model) -> np.ndarray | None:
+    """Multipliers of lines that no w satisfies, by a linear program; None if there are none, or they prove nothing.
+
+    For constraints of very different sizes, among which interior points do not find them: in rows and columns of size
+    1, the least t^T z over K^T z = 0 and |z| <= 1.
+    """
+    form = model.form
+    above, below = form.limits
+    rows = np.flatnonzero((above | below) & (np.diff(form.K.indptr)[: form.n_lines] > 0))
+    if not 0 < rows.size <= _MOST_LINES:
+        return None
+    K = sp.csr_array(form.K[rows])
+    units = np.asarray(abs(K).max(axis=1).todense()).ravel()
+    offset = form.offset[rows] / units
+    largest = float(np.abs(offset).max())
+    if largest == 0.0:
+        return None  # 0 satisfies them all
+    K = sp.csr_array(sp.diags_array(1.0 / units) @ K)
+    columns = np.asarray(abs(K).max(axis=0).todense()).ravel()
+    used = np.flatnonzero(columns)
+    K = sp.csr_array(K[:, used] @ sp.diags_array(1.0 / columns[used]))
+    bounds = np.column_stack([np.where(below[rows], -1.0, 0.0), np.where(above[rows], 1.0, 0.0)])
+    found = linprog(offset / largest, A_eq=K.T, b_eq=np.zeros(used.size), bounds=bounds, method="highs")
+    if not found.success or not found.fun < 0.0:
+        return None
+    # What it proves is judged in these units too, in which no row is faint beside others.
+    proof = _infeasible(broken_lines(K, offset, form.up[rows], form.down[rows]), found.x)
+    if proof is None:
+        return None
+    z = np.zeros(form.K.shape[0])
+    z[rows] = proof / units
+    return z
 
 
 def _impossible(model: Model) -> np.ndarray | None:
@@ -45,9 +83,8 @@ def _impossible(model: Model) -> np.ndarray | None:
     return z
 
 
-def _infeasible(model: Model, y: np.ndarray) -> np.ndarray | None:
+def _infeasible(form: ConicForm, y: np.ndarray) -> np.ndarray | None:
     """z on the constraints with K^T z = 0 and t^T z + sum of radius |z_g| < 0: then no w satisfies them."""
-    form = model.form
     lines = form.n_lines
     z = np.zeros(y.size)
     own = y[:lines]

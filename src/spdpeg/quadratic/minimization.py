@@ -6,6 +6,7 @@
 bounds exact.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -28,8 +29,6 @@ _STRAY = 1e-6
 """Part of the largest force by which the optimality condition may be missed."""
 _OUTSIDE = 1e-6
 """Part of the objective by which a doubtful solution may be worse than one that misses a constraint."""
-_MET = 1e-9
-"""Part of the terms of a constraint by which it may be missed."""
 _LEAST_W, _LEAST_Y = 1e-6, 1e-3
 """Sizes of w and y, in a model of size 1, below which they do not tell what is large: at a solution 0, say."""
 _FEW, _MANY_LONG, _MOST_DENSE = 60, 64, 4000
@@ -46,6 +45,9 @@ def minimize(model: Model, accuracy: float = ACCURACY) -> ModelSolution:
         if not doubt:
             return found
         best = min(best, found, key=lambda known: _worth(model, known))
+    if model.misses(best.w):
+        wrong = infeasible.contradiction(model)
+        return best if wrong is None else replace(best, status="infeasible", certificate=wrong)
     return best
 
 
@@ -57,7 +59,7 @@ def _worth(model: Model, found: ModelSolution) -> float:
     forces = np.abs(model.right()) + np.abs(model.form.K).T @ np.abs(found.y)
     if np.any(np.abs(found.residual) > _STRAY * float(np.max(forces, initial=0.0))):
         return np.inf
-    far = _OUTSIDE * _size(model, found.w, found.value) if model.form.bounded and _misses(model, found.w) else 0.0
+    far = _OUTSIDE * _size(model, found.w, found.value) if model.form.bounded and model.misses(found.w) else 0.0
     return found.value + found.gap + far
 
 
@@ -96,7 +98,7 @@ def _tried(model: Model, accuracy: float, way: _Way, before: ModelSolution | Non
     # Both are told from a ray, which is a proof; another way would find the same.
     if found.status in ("infeasible", "unbounded"):
         return found, False
-    missed = model.form.bounded and _misses(model, found.w)
+    missed = model.form.bounded and model.misses(found.w)
     return found, found.status == "inaccurate" or missed or _is_rough(model, found)
 
 
@@ -108,18 +110,6 @@ def _is_rough(model: Model, found: ModelSolution) -> bool:
 def _size(model: Model, w: np.ndarray, value: float) -> float:
     """Of the terms of the objective."""
     return abs(value) + float(np.abs(model.right()) @ np.abs(w))
-
-
-def _misses(model: Model, w: np.ndarray) -> bool:
-    """Whether a constraint is missed by more than a small part of its own terms."""
-    form = model.form
-    image, size = form.image(w), _MET * form.image_sizes(w)
-    lines = form.n_lines
-    above, below = form.limits
-    if np.any((image > size)[:lines] & above) or np.any((image < -size)[:lines] & below):
-        return True
-    balls = np.isinf(form.weight)
-    return bool(np.any(group_norms(image, form.starts)[balls] > (1.0 + _MET) * form.radius[balls]))
 
 
 def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution | None) -> ModelSolution:

@@ -24,6 +24,10 @@ class LowRank(NamedTuple):
     signs: np.ndarray
 
 
+_MET = 1e-9
+"""Part of the terms of a constraint by which it may be missed."""
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """1/2 w^T H w - b^T w + form(w).
@@ -87,6 +91,19 @@ class Model:
         over = [lines[above], -lines[below]]
         over.append(group_norms(image, form.starts)[balls] - form.radius[balls])
         return max(0.0, float(np.max(np.concatenate(over), initial=0.0)))
+
+    def misses(self, w: np.ndarray) -> bool:
+        """Whether a constraint is missed by more than a small part of its own terms."""
+        form = self.form
+        if not form.bounded:
+            return False
+        image, size = form.image(w), _MET * form.image_sizes(w)
+        lines = form.n_lines
+        above, below = form.limits
+        if np.any((image > size)[:lines] & above) or np.any((image < -size)[:lines] & below):
+            return True
+        balls = np.isinf(form.weight)
+        return bool(np.any(group_norms(image, form.starts)[balls] > (1.0 + _MET) * form.radius[balls]))
 
 
 @dataclass(frozen=True, eq=False)
