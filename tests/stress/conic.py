@@ -105,7 +105,7 @@ class Reference:
 def solve(case: Case, *points: tuple[np.ndarray, float]) -> Reference:
     """The best of Clarabel's solutions and of further points, such as the package's."""
     best = Reference()
-    shift = 1.0 if case.loss is None or _binary(case.loss) else float(np.max(np.abs(case.labels))) or 1.0
+    shift = 1.0 if case.loss is None or _in_units_of_its_own(case.loss) else float(np.max(np.abs(case.labels))) or 1.0
     columns = np.sqrt(np.mean(np.square(case.X), axis=0)) if len(case.X) else np.zeros(case.X.shape[1])
     own = np.where(columns > 0, shift / np.where(columns > 0, columns, 1.0), shift)
     first = at_zero(case) or 1.0
@@ -154,8 +154,9 @@ def _projected(case: Case, x: np.ndarray) -> np.ndarray:
     return x
 
 
-def _binary(loss: Any) -> bool:
-    return type(loss).__name__ in ("Logistic", "SquaredHinge", "SmoothedHinge", "Hinge")
+def _in_units_of_its_own(loss: Any) -> bool:
+    """Whether margins have no units: log odds, classes, logarithms of means."""
+    return type(loss).__name__ in ("Logistic", "SquaredHinge", "SmoothedHinge", "Hinge", "Poisson", "Gamma")
 
 
 def _loss(loss: Any, t: Any, b: np.ndarray, size: float) -> tuple[Any, int]:
@@ -177,6 +178,10 @@ def _loss(loss: Any, t: Any, b: np.ndarray, size: float) -> tuple[Any, int]:
             return cp.pos(1 - cp.multiply(b, t)), 0
         case "Quantile":
             return cp.maximum(loss.level * (b - t), (loss.level - 1) * (b - t)), 1
+        case "Poisson":
+            return cp.exp(t) - cp.multiply(b, t), 0
+        case "Gamma":
+            return cp.exp(np.log(b) - t) + t, 0
     raise NotImplementedError(type(loss).__name__)
 
 

@@ -53,9 +53,11 @@ STORAGES = (
 
 def sizes(rng: Generator) -> tuple[int, int]:
     """Rows and columns: tall, wide, tiny."""
-    n = int(rng.choice([1, rng.integers(2, 6), rng.integers(6, 40), rng.integers(40, 151)], p=[0.04, 0.16, 0.4, 0.4]))
-    d = int(rng.choice([1, rng.integers(2, 5), rng.integers(5, 16), rng.integers(16, 41)], p=[0.06, 0.24, 0.4, 0.3]))
-    return n, d
+    rows = [1, rng.integers(2, 6), rng.integers(6, 40), rng.integers(40, 151), rng.integers(151, 301)]
+    columns = [1, rng.integers(2, 5), rng.integers(5, 16), rng.integers(16, 41), rng.integers(41, 301)]
+    return int(rng.choice(rows, p=[0.04, 0.16, 0.4, 0.36, 0.04])), int(
+        rng.choice(columns, p=[0.06, 0.24, 0.4, 0.26, 0.04])
+    )
 
 
 def rows(rng: Generator, n: int, d: int) -> tuple[np.ndarray, str]:
@@ -197,6 +199,26 @@ def numbers(rng: Generator, X: np.ndarray) -> tuple[np.ndarray, str]:
             b = 10.0 + signal + 0.1 * rng.standard_normal(n)
     size = 10.0 ** rng.uniform(-4, 8) if rng.random() < 0.4 else 1.0
     return b * size, kind if size == 1.0 else f"{kind}, scaled"
+
+
+def counts(rng: Generator, X: np.ndarray, positive: bool) -> tuple[np.ndarray, str]:
+    """Counts and rates of at least 0, or positive numbers, whose logarithm is about linear."""
+    n, d = X.shape
+    kind = str(rng.choice(["counts", "rates", "many zeros", "large", "constant"], p=[0.4, 0.25, 0.15, 0.15, 0.05]))
+    signal = (X / np.where(np.abs(X).max(axis=0) > 0, np.abs(X).max(axis=0), 1.0)) @ rng.standard_normal(d)
+    means = np.exp(np.clip(signal - np.mean(signal), -5.0, 5.0))
+    match kind:
+        case "counts":
+            b = rng.poisson(means).astype(float)
+        case "many zeros":
+            b = rng.poisson(0.1 * means).astype(float)
+        case "large":
+            b = 10.0 ** rng.uniform(2, 6) * means * rng.gamma(2.0, 0.5, n)
+        case "constant":
+            b = np.full(n, 2.0)
+        case _:
+            b = means * rng.gamma(2.0, 0.5, n)
+    return np.maximum(b, 1e-3) if positive else b, kind
 
 
 def row_weights(rng: Generator, n: int) -> tuple[np.ndarray | None, str]:

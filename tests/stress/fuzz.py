@@ -149,7 +149,7 @@ def _denied(case: Case, status: str, reference: conic.Reference) -> str:
         return "no objective here is below 0"
     names = {type(term).__name__ for term in (case.loss, case.r1, case.r2, case.domain)}
     # A function made of lines and parabolas attains its infimum; one with exponentials or cones need not.
-    curved = names & {"Logistic", "GroupL2", "Nuclear", "L2Ball", "SeparableSum"}
+    curved = names & {"Logistic", "Poisson", "Gamma", "GroupL2", "Nuclear", "L2Ball", "SeparableSum"}
     return "" if curved else f"there is a minimum, {reference.upper:.6g}"
 
 

@@ -12,6 +12,7 @@ from .operators import matrix_of
 
 TOLERANCES = (1e-3, 1e-4, 1e-6, 1e-8, 1e-9)
 _BINARY = ("Logistic", "SquaredHinge", "SmoothedHinge", "Hinge")
+_LOG_LINK = ("Poisson", "Gamma")
 
 
 def problem(seed: int) -> Case:
@@ -27,6 +28,9 @@ def problem(seed: int) -> Case:
         return _without_loss(rng, seed, X, data)
     if kind in _BINARY:
         y, labels, target = designs.classes(rng, X)
+    elif kind in _LOG_LINK:
+        y, target = designs.counts(rng, X, positive=kind == "Gamma")
+        labels = y
     else:
         labels, target = designs.numbers(rng, X)
         y = labels
@@ -92,6 +96,8 @@ def scales_of(X: np.ndarray, labels: np.ndarray, kind: str, size: float, weights
     slopes = labels if kind in ("Squared", "Huber") else np.sign(labels)
     if kind == "Huber":
         slopes = np.clip(labels, -size, size)
+    elif kind in _LOG_LINK:
+        slopes = labels - 1.0
     force = float(np.max(np.abs(X.T @ (w * slopes)), initial=0.0)) or 1.0
     square = float(np.mean(X * X)) or 1.0
     width = (size if kind in ("Squared", "Huber", "Quantile") else 1.0) / np.sqrt(square)

@@ -43,7 +43,7 @@ def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
         rough += float(cost) + (0.0 if terms is None else _terms_of(penalty, terms))
     if case.loss is not None:
         slopes = np.abs(_slopes(case.loss, margins, case.labels))
-        sizes = np.abs(case.X) @ np.abs(x) + abs(intercept) + (0.0 if _binary(case.loss) else np.abs(case.labels))
+        sizes = np.abs(case.X) @ np.abs(x) + abs(intercept) + _label_sizes(case)
         rough += float(weights @ (slopes * sizes))
         # Where all margins are met, squares of what rounding leaves of them remain.
         squares = float(weights @ np.square(_ROUNDING * sizes))
@@ -83,8 +83,12 @@ def _weights(case: Case) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _binary(loss: Any) -> bool:
-    return type(loss).__name__ in ("Logistic", "SquaredHinge", "SmoothedHinge", "Hinge")
+def _label_sizes(case: Case) -> Any:
+    """What margins are compared with."""
+    name = type(case.loss).__name__
+    if name in ("Logistic", "SquaredHinge", "SmoothedHinge", "Hinge"):
+        return 0.0
+    return np.abs(case.labels) if name not in ("Poisson", "Gamma") else np.abs(np.log(np.maximum(case.labels, 1e-300)))
 
 
 def loss_values(loss: Any, t: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -106,7 +110,22 @@ def loss_values(loss: Any, t: np.ndarray, b: np.ndarray) -> np.ndarray:
             return lack
         case "Quantile":
             return np.where(t < b, loss.level * (b - t), (1 - Long(loss.level)) * (t - b))
+        case "Poisson":
+            known = np.maximum(b, Long(1e-300))
+            return np.where(b > 0, b * _above_tangent(t - np.log(known)), np.exp(t))
+        case "Gamma":
+            return _above_tangent(np.log(b.astype(Long)) - t)
     raise NotImplementedError(type(loss).__name__)
+
+
+def _above_tangent(r: np.ndarray) -> np.ndarray:
+    """exp(r) - 1 - r, by its series where the two cancel."""
+    small = np.where(np.abs(r) < 0.1, r, 0)
+    term, total = small, 0 * small
+    for k in range(2, 18):
+        term = term * small / k
+        total = total + term
+    return np.where(np.abs(r) < 0.1, total, np.expm1(r) - r)
 
 
 def _slopes(loss: Any, t: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -117,6 +136,10 @@ def _slopes(loss: Any, t: np.ndarray, b: np.ndarray) -> np.ndarray:
             return np.maximum(1 - b * t, 0)
         case "Huber":
             return np.clip(t - b, -loss.delta, loss.delta)
+        case "Poisson":
+            return np.exp(t) + b
+        case "Gamma":
+            return 1 + b * np.exp(-t)
     return np.ones_like(t)
 
 

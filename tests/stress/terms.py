@@ -9,8 +9,19 @@ from spdpeg import losses, operators, penalties
 
 Generator = np.random.Generator
 
-LOSSES = ("Logistic", "Squared", "SquaredHinge", "SmoothedHinge", "Huber", "Hinge", "Quantile", "None")
-_LOSS_ODDS = np.array([5, 5, 2, 2, 3, 2, 2, 1.0])
+LOSSES = (
+    "Logistic",
+    "Squared",
+    "SquaredHinge",
+    "SmoothedHinge",
+    "Huber",
+    "Hinge",
+    "Quantile",
+    "Poisson",
+    "Gamma",
+    "None",
+)
+_LOSS_ODDS = np.array([5, 5, 2, 2, 3, 2, 2, 1.5, 1.5, 1.0])
 
 PENALTIES = (
     "None",
@@ -69,6 +80,10 @@ def loss(rng: Generator, kind: str, size: float) -> Any:
             return losses.Hinge()
         case "Quantile":
             return losses.Quantile(float(rng.choice([0.05, 0.3, 0.5, 0.9])))
+        case "Poisson":
+            return losses.Poisson()
+        case "Gamma":
+            return losses.Gamma()
     return None
 
 

@@ -21,6 +21,9 @@ _REFINEMENTS = 3
 _FARTHEST = 1e-6
 """Part of w that such a correction may move it by."""
 
+_APEX = 1e-6
+"""Part of the objective that the way to such a 0 may cost."""
+
 _FEW, _MOST_FILLED = 100, 20
 """Coordinates beyond which a curvature with at most so many entries a column is treated as sparse: of a signal, say."""
 
@@ -97,7 +100,9 @@ def within(model: Model, w: np.ndarray) -> np.ndarray:
         return w
     apex = w.copy()
     apex[np.unique(form.K[cones].indices)] = 0.0
-    return w if model.misses(apex) else apex
+    value = model.value(w)
+    as_good = model.value(apex) <= value + _APEX * (abs(value) + float(np.abs(model.right()) @ np.abs(w)))
+    return apex if as_good and not model.misses(apex) else w
 
 
 def refined(model: Model, solution: ModelSolution) -> ModelSolution:
