@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import pages, plots
+from ..data import Source
 from ..data.selection import pieces
 from ..errors import ChoiceWarning, InputError, UnsupportedError
 from ..lazy import is_dask, refuse_dask
@@ -35,6 +36,13 @@ _AUTO_FRACTION = 0.01
 
 _UNSEEN = 0.01
 """What "auto" takes on a stream, whose largest weights nobody knows: about the same for columns of unit variance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Rows that a model predicts: checked, and with the columns that its coefficients multiply."""
+
+    design: Any
 
 
 def takes_chunks(estimator: Any) -> bool:
@@ -304,14 +312,21 @@ class Estimator(BaseEstimator):
                 X, y, weights = X[used], y[used], weights[used]
         return self._design(X, reset), y, weights
 
-    def _scores(self, X: Any) -> np.ndarray:
-        """Design times coefficients plus intercept."""
+    def _rows_to_judge(self, X: Any) -> Judged:
+        """Rows as `_scores` takes them, checked once for fits at many weights."""
         check_is_fitted(self)
         source = sources.found(X)
         if source is not None:
             sources.check_width(self, source, reset=False)
-            rows = pieces(self._design(source, False))
-            return np.concatenate([np.asarray(piece @ self.coef_.T + self.intercept_) for piece in rows])
+            return Judged(self._design(source, False))
         with told():
             X = validate_data(self, sound(X), reset=False, accept_sparse="csr", dtype=_FLOATS)
-        return np.asarray(self._design(X, False) @ self.coef_.T + self.intercept_)
+        return Judged(self._design(X, False))
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Design times coefficients plus intercept."""
+        design = (X if isinstance(X, Judged) else self._rows_to_judge(X)).design
+        if isinstance(design, Source):
+            rows = pieces(design)
+            return np.concatenate([np.asarray(piece @ self.coef_.T + self.intercept_) for piece in rows])
+        return np.asarray(design @ self.coef_.T + self.intercept_)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import d2_pinball_score, d2_tweedie_score, mean_squared_error, r2_score
+from sklearn.metrics import d2_pinball_score, d2_tweedie_score, r2_score
 
 from .. import losses
 from ..errors import InputError, UnsupportedError
@@ -81,7 +81,7 @@ def missed(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> float
     """Mean squared error of a fitted model, or the mean loss of another family, by which weights are chosen."""
     loss, scores = model._loss(), model._margins(X, offset)
     if loss.quadratic:
-        return float(mean_squared_error(y, scores, sample_weight=sample_weight))
+        return float(np.mean(np.average(np.square(scores - numbers("y", y)), axis=0, weights=sample_weight)))
     if scores.ndim == 2:
         columns = zip(scores.T, numbers("y", y).T, strict=True)
         return float(np.mean([np.average(loss.value(*column), weights=sample_weight) for column in columns]))

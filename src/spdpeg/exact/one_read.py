@@ -12,22 +12,18 @@ import numpy as np
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
-from ..kernels.weighted_chain import MEMORY, chain_flows, weighted_chain_signal
-from ..penalties import FusedL1
 from ..problem import View
 from ..quadratic import Model, minimize, to_face
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher
 from ..state import State
 from ..sums import Evaluation
-from ..sums.moments import DiagonalMoments, Quadratic
+from ..sums.moments import Quadratic
 from .newton_models import refined, within
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
-from .quadratic_bound import chain_bound, lower_bound
-
-_SURE = 1e-8
-"""Relative error of the loss, and gap unless a larger one is asked for, up to which no row is read again."""
+from .quadratic_bound import lower_bound
+from .signal import SURE, ChainLoss, along_chain, chain_loss, is_chain
 
 
 class OneRead(Periodic, Watcher):
@@ -84,15 +80,18 @@ class OneRead(Periodic, Watcher):
         return numbers, vectors
 
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
-        loss, numbers = problem.quadratic, state.numbers
+        numbers = state.numbers
         numbers["exhausted"] = True
+        loss: ChainLoss | Quadratic
         if is_chain(problem):
-            self._along_chain(problem, loss, state)
+            loss = chain_loss(problem)
+            self._take(loss, state, *along_chain(problem))
         else:
+            loss = problem.quadratic
             self._among_all(problem, loss, state)
         x, value = state.vectors["x"], numbers["loss"] + problem.penalty_value(state.vectors["x"])
-        enough = max(_SURE, 0.5 * (state.loop.planned_for or 0.0)) * abs(value)
-        if not (value - numbers["lower"] <= enough and loss.error(x) <= _SURE * abs(value)):
+        enough = max(SURE, 0.5 * (state.loop.planned_for or 0.0)) * abs(value)
+        if not (value - numbers["lower"] <= enough and loss.error(x) <= SURE * abs(value)):
             numbers["loss"], numbers["lower"] = math.nan, -math.inf
         return problem.uncounted_rows()
 
@@ -117,32 +116,6 @@ class OneRead(Periodic, Watcher):
             return Status.INFEASIBLE
         return Status.EXHAUSTED if state.numbers["exhausted"] else None
 
-    def _along_chain(self, problem: View, loss: Quadratic, state: State) -> None:
-        """X is diagonal: the prox of the penalties, exactly; y is the flow along the chain that it takes."""
-        assert isinstance(loss, DiagonalMoments)
-        assert problem.fused is not None
-        if loss.uniform_curvature is None:
-            x, y = self._weighted_chain(loss, problem.fused)
-        else:
-            step, limits = 1.0 / loss.uniform_curvature, np.asarray(problem.fused.l2)
-            flat = FusedL1(0.0, limits).prox(loss.target, step)
-            x = flat - np.clip(flat, -step * problem.fused.l1, step * problem.fused.l1)
-            y = np.clip(loss.uniform_curvature * np.cumsum(flat - loss.target)[:-1], -limits, limits)
-        descent = -loss.gradient(x)
-        held = descent - problem.F.adjoint(y)
-        np.clip(held, -problem.fused.l1, problem.fused.l1, out=held)
-        self._take(loss, state, x, y, chain_bound(loss, problem.F.adjoint(y) + held))
-
-    @staticmethod
-    def _weighted_chain(loss: DiagonalMoments, fused: FusedL1) -> tuple[np.ndarray, np.ndarray]:
-        """Solution and flow where the entries count differently, or not at all."""
-        size, l1 = loss.target.size, float(fused.l1)
-        limits = np.full(size - 1, fused.l2, dtype=float)
-        memory, x, y = np.empty(MEMORY * size), np.empty(size), np.empty(size - 1)
-        weighted_chain_signal(loss.target, loss.curvature, l1, limits, memory, x)
-        chain_flows(loss.target, loss.curvature, l1, limits, x, memory, y)
-        return x, y
-
     def _among_all(self, problem: View, loss: Quadratic, state: State) -> None:
         form = PenaltyForm.of(problem)
         assert form is not None
@@ -160,12 +133,7 @@ class OneRead(Periodic, Watcher):
         self._take(loss, state, x, form.multiplier(solution.w, solution.y), lower)
 
     @staticmethod
-    def _take(loss: Quadratic, state: State, x: np.ndarray, y: np.ndarray, lower: float) -> None:
+    def _take(loss: ChainLoss | Quadratic, state: State, x: np.ndarray, y: np.ndarray, lower: float) -> None:
         v, numbers = state.vectors, state.numbers
         v["x"][:], v["y"][:], v["gradient"][:] = x, y, loss.gradient(x)
         numbers["loss"], numbers["lower"] = loss.value(x), lower
-
-
-def is_chain(problem: View) -> bool:
-    """Whether the problem is the prox of a chain: X diagonal, l1 norms of x and its differences."""
-    return problem.is_signal and problem.fused is not None

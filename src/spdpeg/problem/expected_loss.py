@@ -19,7 +19,7 @@ from ..kernels.rows import gradient_sum, sum_chunks
 from ..losses import Loss
 from ..parameters import numbers
 from ..sums import FarSums, LocalSums, RowStatistics, Sums
-from ..sums.moments import Moments, Quadratic
+from ..sums.moments import Moments, Quadratic, ShiftedSignal
 from ..sums.portions import Read
 from .gram_norm import gram_norm, rough_gram_norm
 from .kept_moments import KeptMoments
@@ -163,6 +163,11 @@ class ExpectedLoss:
     def is_signal(self) -> bool:
         """The loss is squared and no row of X has more than one entry: X is the identity, or diagonal."""
         return self.n_samples is not None and self._moments.is_signal(self._block, self.loss)
+
+    @property
+    def shifted_signal(self) -> ShiftedSignal | None:
+        """The mean loss of a signal with an intercept: rows with the same single entry each; None for other rows."""
+        return None if self.n_samples is None else self._moments.shifted(self._block, self.loss)
 
     @property
     def quadratic(self) -> Quadratic:

@@ -3,7 +3,7 @@
 from ..data import Block
 from ..losses import Loss
 from ..sums import Sums
-from ..sums.moments import DiagonalMoments, Moments, Quadratic, is_diagonal
+from ..sums.moments import DiagonalMoments, Moments, Quadratic, ShiftedSignal, is_diagonal
 
 
 class KeptMoments:
@@ -12,6 +12,9 @@ class KeptMoments:
     def __init__(self) -> None:
         self._signal: bool | None = None
         self._loss: Quadratic | None = None
+        self._shifted: ShiftedSignal | None = None
+        self._compared = False
+        """Whether somebody has looked if the rows are a signal with an intercept."""
         self._owed = 0
 
     @property
@@ -25,6 +28,15 @@ class KeptMoments:
             self._signal = loss.quadratic and block is not None and is_diagonal(block)
         return self._signal
 
+    def shifted(self, block: Block | None, loss: Loss) -> ShiftedSignal | None:
+        """The mean loss of a signal with an intercept; None for other rows, and other losses."""
+        if not self._compared:
+            self._compared = True
+            if loss.quadratic and block is not None:
+                self._shifted = ShiftedSignal.of(block)
+                self._owed += 0 if self._shifted is None else block.labels.size
+        return self._shifted
+
     def loss(self, sums: Sums, block: Block | None, loss: Loss, bias: float) -> Quadratic:
         """The mean loss; one read if it was not known."""
         if self._loss is None:
@@ -37,7 +49,7 @@ class KeptMoments:
 
     def adopt(self, moments: Moments, bias: float) -> None:
         """Take moments that follow from others, as those of a fold."""
-        self._loss, self._signal = moments.loss(bias), False
+        self._loss, self._signal, self._compared = moments.loss(bias), False, True
 
     def uncounted_rows(self) -> int:
         """Rows that were read for them and that no run has counted yet; the caller counts them."""

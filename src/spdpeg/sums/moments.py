@@ -2,6 +2,7 @@
 
     Moments             sum of w v v^T over rows, v = (a - m, 1, b - mu); they add up over blocks and folds
     DiagonalMoments     the same where every row has a single entry, as those of a signal: one number for each column
+    ShiftedSignal       that beside an intercept, where all entries are the same
 
 Numbers are taken from a place m, mu near their means, so that a large common level costs no digits. From then on the
 loss at every x is known up to rounding, of which `error` is a bound: rounding errors of a sum of n terms grow like
@@ -268,6 +269,53 @@ class DiagonalMoments:
         size = np.abs(x) + np.abs(self.target)
         cancelled = float(np.sum(self.curvature * np.abs(x - self.target) * size))
         return _SIGMAS * _UNIT * (math.sqrt(self.target.size + 1.0) * self.value(x) + 4.0 * cancelled)
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftedSignal:
+    """Mean squared loss of rows with the same single entry each and an intercept, which shifts all of the signal.
+
+    Attributes
+    ----------
+    signal : DiagonalMoments
+        Without the intercept.
+    unit : float
+        What the last coordinate of x adds to each of the others if it is 1.
+    """
+
+    signal: DiagonalMoments
+    unit: float
+
+    @classmethod
+    def of(cls, block: Block) -> "ShiftedSignal | None":
+        """One read; None for other rows."""
+        alone = block._replace(rows=block.rows._replace(bias=0.0))
+        if not block.rows.bias or not is_diagonal(alone):
+            return None
+        _, entries = _single_entries(alone)
+        if entries[0] == 0.0 or np.any(entries != entries[0]):
+            return None
+        return cls(DiagonalMoments.of(alone), block.rows.bias / float(entries[0]))
+
+    def shifted(self, x: np.ndarray) -> np.ndarray:
+        """All coordinates but the last, with what that adds to them."""
+        return x[:-1] + self.unit * x[-1]
+
+    def value(self, x: np.ndarray) -> float:
+        """Mean loss at x."""
+        return self.signal.value(self.shifted(x))
+
+    def gradient(self, x: np.ndarray) -> np.ndarray:
+        """Its gradient at x."""
+        slopes = self.signal.gradient(self.shifted(x))
+        return np.append(slopes, self.unit * np.sum(slopes))
+
+    def error(self, x: np.ndarray) -> float:
+        """Bound on the rounding error of the value."""
+        point = self.shifted(x)
+        size = np.abs(x[:-1]) + abs(self.unit * x[-1])
+        moved = float(np.sum(np.abs(self.signal.gradient(point)) * size))
+        return self.signal.error(point) + _SIGMAS * _UNIT * 4.0 * moved
 
 
 def near_means(block: Block) -> np.ndarray:

@@ -34,7 +34,9 @@ class FoldMoments:
     ) -> "FoldMoments | None":
         """One read; None where the model has another loss or method, or the folds do not part the rows."""
         problems = plan(model, *data).problems
-        if model.solver != "auto" or len(problems) != 1 or not problems[0].in_memory or problems[0].is_signal:
+        if model.solver != "auto" or len(problems) != 1 or not problems[0].in_memory:
+            return None
+        if problems[0].is_signal or problems[0].shifted_signal is not None:
             return None
         if not isinstance(auto.plan(problems[0], model.tol)[0].method, OneRead):
             return None

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from ...engine import quietly
 from ...engine.auto import continues
+from ...exact.signal import is_chain, solve_chain
 from ...problem import Problem
 from ...result import uninterrupted
 from ...sampled_newton.continuation import Continuation, Neighbour, extrapolate
@@ -100,7 +101,10 @@ class SeparateFits:
     """Fits of a model with a problem of its own for each target."""
 
     def __init__(self, whole: Plan) -> None:
-        quick = whole.settings.solver == "auto" and all(map(continues, whole.problems))
+        self._free = whole.settings.solver == "auto" and whole.settings.max_passes >= 1.0
+        for problem in whole.problems:
+            _ = problem.loss_at_zero  # kept by all problems that are made of this one
+        quick = self._free and all(map(continues, whole.problems))
         self._continuations = [Continuation(problem) for problem in whole.problems] if quick else []
 
     def fit(self, here: Plan, near: list[Ends]) -> tuple[list[Solution], Ends]:
@@ -115,6 +119,10 @@ class SeparateFits:
             found = self._continuations[k].solve(problem, near, settings.tol, settings.max_passes)
             if found is not None:
                 return Solution(problem, found[0]), found[1]
+        if self._free and is_chain(problem):
+            run = solve_chain(problem, settings.tol)
+            if run is not None:
+                return Solution(problem, run), Neighbour(run.x, np.empty(0), run.dual)
         result = uninterrupted(quietly(problem, **settings._asdict(), **_start(problem, near)))
         margins = evaluated_rows(problem.sums, result.x).margins if self._continuations else np.empty(0)
         return Solution(problem, result), Neighbour(result.x, margins, result.dual)

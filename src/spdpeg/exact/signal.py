@@ -1,0 +1,148 @@
+"""A signal along a chain: X is diagonal, the penalties are l1 norms of x and of its differences.
+
+    min  sum_j curvature_j (x_j + level - target_j)^2 / 2  +  l1 |x|_1  +  sum_j l2_j |x_(j+1) - x_j|
+
+The prox of the penalties is exact and takes linear time, and its dual variable is the flow along the chain. The level
+is 0, or an intercept: the slope of the minimum over x is a rising broken line in it, whose root is found exactly.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from ..certificate import Certificate
+from ..kernels.weighted_chain import MEMORY, chain_flows, weighted_chain_signal
+from ..penalties import FusedL1
+from ..problem import View
+from ..result import History, Run, Status
+from ..sums.moments import DiagonalMoments, ShiftedSignal
+from .quadratic_bound import chain_bound
+
+SURE = 1e-8
+"""Relative error of the loss, and gap unless a larger one is asked for, up to which no row is read again."""
+
+_EPS = float(np.finfo(float).eps)
+_INSIDE = 1.0 - 4.0 * _EPS
+"""What is scaled to lie within a bound is this far short of it, as rounding could cross it."""
+
+_MOST_LEVELS = 200
+"""Levels that are tried; bisection alone ends far earlier."""
+
+ChainLoss = DiagonalMoments | ShiftedSignal
+
+
+class ChainSolution(NamedTuple):
+    """x, the flow y, and a lower bound on the objective."""
+
+    x: np.ndarray
+    y: np.ndarray
+    lower: float
+
+
+def is_chain(problem: View) -> bool:
+    """Whether the problem is the prox of a chain: X diagonal, l1 norms of x and its differences."""
+    return (problem.is_signal or problem.shifted_signal is not None) and problem.fused is not None
+
+
+def chain_loss(problem: View) -> ChainLoss:
+    """The loss of a problem that `is_chain`."""
+    loss = problem.shifted_signal or problem.quadratic
+    assert isinstance(loss, DiagonalMoments | ShiftedSignal)
+    return loss
+
+
+def along_chain(problem: View) -> ChainSolution:
+    """The solution of a problem that `is_chain`."""
+    loss, fused = chain_loss(problem), problem.fused
+    assert fused is not None
+    if isinstance(loss, DiagonalMoments):
+        x, y = _prox(loss, fused, 0.0)
+        return ChainSolution(x, y, chain_bound(loss, _balance(loss, fused.l1, x, problem.F.adjoint(y))))
+    signal = loss.signal
+    level = _best_level(signal, fused)
+    alone, y = _prox(signal, fused, level)
+    x = np.append(alone, level / loss.unit)
+    linear = _balance(signal, fused.l1, loss.shifted(x), problem.F.adjoint(y)[:-1])
+    lower = chain_bound(signal, linear)
+    if fused.l1 > 0.0:  # without it a level of 0 is as good as any
+        value = loss.value(x) + problem.penalty_value(x)
+        lower -= abs(float(np.sum(linear))) * _farthest_level(signal, fused.l1, value)
+    return ChainSolution(x, y, lower)
+
+
+def solve_chain(problem: View, tol: float) -> Run | None:
+    """The same as a whole run, for one of many weights; None where rounding leaves too little to prove it.
+
+    Next to a prox of some microseconds, what a run needs to be cut, watched and resumed would cost far more.
+    """
+    begun = time.perf_counter()
+    x, y, lower = along_chain(problem)
+    loss = chain_loss(problem)
+    value = loss.value(x) + problem.penalty_value(x)
+    certificate = Certificate(value, lower, np.nan).judged(tol, problem.loss_size)
+    if certificate.met != "relative gap" or not loss.error(x) <= SURE * abs(value):
+        return None
+    passes = problem.uncounted_rows() / problem.n_rows
+    record = (passes, 1, time.perf_counter() - begun, value, 0.0)
+    history = History(*(np.array([number]) for number in record))
+    return Run(x, -y, value, certificate, history, passes, Status.TOLERANCE)
+
+
+def _prox(signal: DiagonalMoments, fused: FusedL1, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """x and the flow at a level."""
+    target = signal.target - level if level else signal.target
+    if signal.uniform_curvature is not None:
+        step, limits = 1.0 / signal.uniform_curvature, np.asarray(fused.l2)
+        flat = FusedL1(0.0, limits).prox(target, step)
+        x = flat - np.clip(flat, -step * fused.l1, step * fused.l1)
+        return x, np.clip(signal.uniform_curvature * np.cumsum(flat - target)[:-1], -limits, limits)
+    # The entries count differently, or not at all.
+    size, l1 = target.size, float(fused.l1)
+    limits = np.full(size - 1, fused.l2, dtype=float)
+    memory, x, y = np.empty(MEMORY * size), np.empty(size), np.empty(size - 1)
+    weighted_chain_signal(target, signal.curvature, l1, limits, memory, x)
+    chain_flows(target, signal.curvature, l1, limits, x, memory, y)
+    return x, y
+
+
+def _best_level(signal: DiagonalMoments, fused: FusedL1) -> float:
+    """Where the slope of the minimum over x vanishes: Newton's method on a broken line, kept within a bracket."""
+    observed = signal.curvature > 0.0
+    curvature, target = signal.curvature[observed], signal.target[observed]
+    level = float(np.average(target, weights=curvature))
+    if fused.l1 == 0.0:
+        return level
+    low, high = float(target.min()), float(target.max())
+    for _ in range(_MOST_LEVELS):
+        x = _prox(signal, fused, level)[0][observed]
+        left = x + level - target
+        slope, noise = float(curvature @ left), _EPS * float(curvature @ (np.abs(x) + abs(level) + np.abs(target)))
+        if abs(slope) <= noise:
+            break
+        low, high = (level, high) if slope < 0.0 else (low, level)
+        bend = float(np.sum(curvature[x == 0.0]))  # other entries move against the level, and leave the loss as it is
+        level = level - slope / bend if bend > 0.0 else low
+        if not low < level < high:
+            level = low + 0.5 * (high - low)
+        if not low < level < high:
+            break
+    return level
+
+
+def _balance(signal: DiagonalMoments, l1: float, point: np.ndarray, force: np.ndarray) -> np.ndarray:
+    """A slope of the penalties at x, close to minus that of the loss: the force F^T y, and what l1 |x|_1 can add.
+
+    `point` is x with the level.
+    """
+    # Where no value was observed the flow alone must balance l1, which rounding may miss: a smaller flow does not.
+    most = float(np.max(np.abs(force[signal.curvature == 0.0]), initial=0.0))
+    if most > l1 > 0.0:
+        force = force * (_INSIDE * l1 / most)
+    return force + np.clip(-signal.gradient(point) - force, -l1, l1)
+
+
+def _farthest_level(signal: DiagonalMoments, l1: float, value: float) -> float:
+    """Bound on the level of any solution, whose objective is at most `value`: neither x nor x + level is large."""
+    best = int(np.argmax(signal.curvature))
+    return float(abs(signal.target[best]) + np.sqrt(2.0 * value / signal.curvature[best]) + value / l1)
