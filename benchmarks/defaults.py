@@ -2,7 +2,8 @@
 
 Run as `python benchmarks/defaults.py`. Each set is cut into halves for learning and testing; columns are scaled to unit
 variance. The table has R^2 or accuracy on the test half for several fractions of the largest weights worth trying, the
-one that "auto" takes among them, and for the weights that cross-validation chooses.
+one that "auto" takes among them, and for the weights that cross-validation chooses. The last two columns are without
+scaling: "auto", which looks at the units of the columns, and a hundredth of the largest weights, which does not.
 """
 
 import warnings
@@ -50,12 +51,28 @@ def sets() -> Iterator[tuple[str, Any, Any, bool]]:
         yield name, data.X[rows], data.y[rows], True
 
 
+def part(model: Any, fraction: float, X: Any, y: Any) -> dict[str, float]:
+    """A fraction of the largest weights."""
+    tops = suggested(model, (X, y), {"lam1": 1, "lam2": 1}, 0.5)
+    return {weight: fraction * float(top[0]) for weight, top in tops.items()}
+
+
+def raw(model: Any, halves: Any, target: Any, truth: Any) -> tuple[float, float]:
+    """Scores of "auto" and of a hundredth of the largest weights without scaling."""
+    learn, test = halves
+    auto = model.set_params(lam1="auto", lam2="auto").fit(learn, target).score(test, truth)
+    largest = model.set_params(**part(model, 0.01, learn, target)).fit(learn, target).score(test, truth)
+    return auto, largest
+
+
 def main() -> None:
     """Print the table, and for each fraction on how many sets it is within two points."""
     close = np.zeros(len(FRACTIONS), dtype=int)
     total = 0
-    print(f"| data | {' | '.join(f'{fraction:g}' for fraction in FRACTIONS)} | cross-validated |")
-    print("|---" * (len(FRACTIONS) + 2) + "|")
+    print(
+        f"| data | {' | '.join(f'{fraction:g}' for fraction in FRACTIONS)} | cross-validated | auto, raw | 0.01, raw |"
+    )
+    print("|---" * (len(FRACTIONS) + 4) + "|")
     for name, X, y, classes in sets():
         X = X.toarray() if hasattr(X, "toarray") else X
         split = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y if classes else None)
@@ -68,15 +85,14 @@ def main() -> None:
         model = estimators.FusedLogisticRegression() if classes else estimators.FusedLasso()
         chosen = estimators.FusedLogisticRegressionCV(n_lam1=6, n_lam2=6, cv=3)
         chosen = chosen if is_classifier(model) else estimators.FusedLassoCV(n_lam1=6, n_lam2=6, cv=3)
-        tops = suggested(model, (learn, target), {"lam1": 1, "lam2": 1}, 0.5)
-        scores = []
-        for fraction in FRACTIONS:
-            weights = {weight: fraction * float(top[0]) for weight, top in tops.items()}
-            scores.append(model.set_params(**weights).fit(learn, target).score(test, truth))
+        scores = [
+            model.set_params(**part(model, f, learn, target)).fit(learn, target).score(test, truth) for f in FRACTIONS
+        ]
         best = chosen.fit(learn, target).score(test, truth)
+        untouched = raw(model, split[:2], target, truth)
         close += np.array(scores) >= best - WITHIN
         total += 1
-        print(f"| {name} | {' | '.join(f'{score:.3f}' for score in scores)} | {best:.3f} |", flush=True)
+        print(f"| {name} | {' | '.join(f'{score:.3f}' for score in [*scores, best, *untouched])} |", flush=True)
     for fraction, count in zip(FRACTIONS, close, strict=True):
         print(f"fraction {fraction:g}: within {100 * WITHIN:g} points on {count} of {total}")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import is_classifier
 
 from spdpeg import ChoiceWarning, datasets, estimators
@@ -108,6 +109,18 @@ def test_auto_is_a_part_of_the_largest_weights(name: str) -> None:
     np.testing.assert_allclose(model.coef_, same.coef_, atol=1e-8)
     scaled = cls(**model.get_params(deep=False)).fit(X, y) if is_classifier(model) else model.fit(X, 10.0 * y)
     assert scaled.lam2_ == pytest.approx((1.0 if is_classifier(model) else 10.0) * given["lam2"])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_auto_looks_at_the_units_of_the_columns(kind: Any) -> None:
+    """A column of far larger numbers than the others does not raise the weights; zeros say nothing about units."""
+    rng = np.random.default_rng(5)
+    rows = rng.standard_normal((200, 9)) * (rng.random((200, 9)) < 0.7)
+    y = rows[:, 0] - rows[:, 3] + 0.1 * rng.standard_normal(200)
+    mixed = kind(rows * np.where(np.arange(9) == 3, 1e4, 1.0))
+    plain, found = estimators.FusedLasso().fit(kind(rows), y), estimators.FusedLasso().fit(mixed, y)
+    assert found.lam1_ == pytest.approx(plain.lam1_, rel=0.2)
+    assert found.score(mixed, y) > 0.95
 
 
 def test_on_a_stream_auto_is_a_number() -> None:

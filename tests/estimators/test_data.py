@@ -20,7 +20,7 @@ Y = X[:, 0] + 0.1 * RNG.standard_normal(50)
 def test_breast_cancer_as_it_comes() -> None:
     """Warnings are errors here: the raw columns span five orders of magnitude and the fit must still converge."""
     rows, y = load_breast_cancer(return_X_y=True)
-    assert estimators.FusedLogisticRegression(0.01, 0.01, random_state=0).fit(rows, y).score(rows, y) > 0.94
+    assert estimators.FusedLogisticRegression(random_state=0).fit(rows, y).score(rows, y) > 0.94
 
 
 def test_digits_as_images() -> None:

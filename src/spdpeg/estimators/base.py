@@ -32,7 +32,7 @@ _MOST_PROGRAMMED = 500
 """Coefficients up to which the weights that make all of them 0 are found for any F."""
 
 _AUTO_FRACTION = 0.01
-"""Of the largest weight worth trying: what "auto" takes. benchmarks/defaults.py has the measurements."""
+"""Of the largest weight worth trying in typical columns: what "auto" takes. benchmarks/defaults.py measures it."""
 
 _UNSEEN = 0.01
 """What "auto" takes on a stream, whose largest weights nobody knows: about the same for columns of unit variance."""
@@ -243,11 +243,11 @@ class Estimator(BaseEstimator):
             setattr(self, f"{name}_", 1.0)
 
     def _weighed(self, plan: fitting.Plan) -> fitting.Plan:
-        """The plan with weights that are "auto" a part of the largest worth trying."""
+        """The plan with weights that are "auto" a part of the largest worth trying for typical columns."""
         names = self._auto()
         if not names:
             return plan
-        for name, top in fitting.largest(plan, names).items():
+        for name, top in fitting.typical(plan, names).items():
             setattr(self, f"{name}_", _AUTO_FRACTION * top)
         return plan.under(*fitting.penalties(self, plan.data.X.shape[1]))
 

@@ -4,7 +4,7 @@ from .flow import Data, Plan, Solution, Start, Terms, derive, fit, keep, penalti
 from .folds import FoldMoments
 from .grids import EPS, chosen
 from .intact import intact
-from .largest import lam_max, largest, suggested
+from .largest import lam_max, suggested, typical
 from .refit import Basis, curve_basis, piece_basis
 from .settings import Settings, check_settings
 from .stream import learn
@@ -28,12 +28,12 @@ __all__ = [
     "intact",
     "keep",
     "lam_max",
-    "largest",
     "learn",
     "penalties",
     "piece_basis",
     "plan",
     "rows",
     "suggested",
+    "typical",
     "walk",
 ]

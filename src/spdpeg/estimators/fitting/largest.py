@@ -11,6 +11,7 @@ from scipy.sparse.linalg import lsqr
 from sklearn.base import clone
 
 from ...certificate import null_model
+from ...data.blocks import data_matrix
 from ...errors import InputError, UnsupportedError
 from ...losses.base import Lines
 from ...operators import Operator, Repeated
@@ -23,6 +24,9 @@ from .settings import check_estimator
 
 _ROUND = 1e-3
 """Width of a rounded kink of a loss, as a part of where the kinks are."""
+
+_SAMPLED_ROWS = 10_000
+"""Rows that tell the units of the columns."""
 
 _HALVINGS = 60
 """Halvings of the interval that holds the best constant."""
@@ -96,9 +100,41 @@ def suggested(estimator: Any, data: tuple[Any, ...], sizes: dict[str, int], eps:
     return {name: found[name] * np.geomspace(1.0, eps, n) for name, n in sizes.items()}
 
 
-def largest(plan: Plan, names: Sequence[str]) -> dict[str, float]:
-    """The largest weights worth trying of those named, for a plan in which they are 1."""
-    return _tops(_at_zero_of(plan), names)
+def typical(plan: Plan, names: Sequence[str]) -> dict[str, float]:
+    """The largest weights worth trying of those named if all columns had the unit of a typical one.
+
+    In the plan the weights are 1. Where columns have different units, the largest weights are those of the column with
+    the largest numbers, and far too large for all others.
+    """
+    start, units = _at_zero_of(plan), _units(separate(plan)[0])
+    ratio = max(_in_typical_units(descent, units) for descent in start.descents)
+    ridge = start.r1 is not None and not start.r1.homogeneous  # begins at a curvature, not at a gradient
+    return {name: top if ridge and name == "lam1" else ratio * top for name, top in _tops(start, names).items()}
+
+
+def _units(problem: Problem) -> np.ndarray:
+    """Root mean square of the entries of each column that are not 0, in some rows; 0 for a column without any.
+
+    Zeros do not count: a column of counts or marks is not small because few rows have one.
+    """
+    sample = problem.sums.sample(_SAMPLED_ROWS)
+    if sample is None:
+        return np.zeros(problem.n_features)
+    rows, weights = data_matrix(sample.block.rows._replace(bias=0.0)), sample.block.weights
+    weights = weights if weights.size else np.ones(rows.shape[0])
+    size = float(abs(rows).max()) or 1.0  # whose square may be no number
+    squares = weights @ abs(rows / size) ** 2
+    counts = weights @ (rows != 0.0)
+    return size * np.sqrt(np.divide(squares, counts, out=np.zeros(problem.n_features), where=counts > 0.0))
+
+
+def _in_typical_units(descent: np.ndarray, units: np.ndarray) -> float:
+    """The largest entry of the gradient with all columns in the median unit, as a part of the largest; at most 1."""
+    size = float(np.max(np.abs(descent), initial=0.0))
+    known = units > 0.0
+    if descent.size != units.size or size == 0.0 or not known.any():
+        return 1.0
+    return min(1.0, float(np.median(units[known]) * np.max(np.abs(descent[known]) / units[known])) / size)
 
 
 def _tops(start: "AtZero", names: Sequence[str]) -> dict[str, float]:
