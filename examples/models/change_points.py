@@ -34,7 +34,7 @@ panel.plot(years, flow, ".", color="0.6", label="measured")
 panel.step(years, found.x, where="mid", label="denoised")
 panel.step(years, means, "--", where="mid", color="black", linewidth=1, label="means of the segments")
 panel.set(xlabel="year", ylabel="flow")
-panel.legend()
+figure.legend(loc="outside upper center", ncols=3)
 
 # %%
 # How many jumps

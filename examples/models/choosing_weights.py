@@ -40,7 +40,8 @@ for rule in ("best", "one-standard-error"):
     print(f"{rule:>18}: {pieces} pieces, {zeros} zeros, R^2 {model.score(X_test, y_test):.3f} on rows held out")
 
 panel = model.plot_coefficients().axes[0]
-panel.plot(truth, color="black", linewidth=1)
+panel.plot(truth, color="black", linewidth=1, label="truth")
+panel.legend()
 
 # %%
 # The scores lie on a plateau: many pairs are nearly as good. The star is what the rule took, the circle the best.

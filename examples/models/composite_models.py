@@ -32,7 +32,8 @@ for loss in (losses.Squared(), losses.Huber(delta=1.0)):
 # The robust fit follows the truth.
 
 panel = model.plot_coefficients().axes[0]
-panel.plot(truth, color="black", linewidth=1)
+panel.plot(truth, color="black", linewidth=1, label="truth")
+panel.legend()
 
 # %%
 # The parts

@@ -64,7 +64,9 @@ for panel, one in zip(panels, (found, sparse), strict=True):
     panel.plot(truth, color="black", linewidth=1, label="truth")
     panel.plot(one.x, linewidth=1.8, label=f"lam1 = {one.lam1:g}")
     panel.set_title(f"{np.count_nonzero(one.x == 0.0)} of {y.size} clones are exactly 0, {one.df} degrees of freedom")
+    panel.set_ylabel("log ratio")
     panel.legend()
+panels[-1].set_xlabel("clone")
 print(sparse.certificate)
 
 # %%

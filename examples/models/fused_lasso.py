@@ -34,17 +34,18 @@ print(f"fused lasso: error {error(model.coef_):.2f} with lam1 = {model.lam1_:.2g
 print(f"      lasso: error {error(lasso.coef_):.2f}")
 
 # %%
-# The black line is the truth. The fused lasso is exactly zero on the stretches where the truth is, but for a few
-# columns at their ends, and constant on the others, closer to zero than the truth. The lasso, the dots, sees no
-# order and picks single columns out of each stretch.
+# The fused lasso is exactly zero on the long stretches where the truth is, and nearly constant on the others, closer to
+# zero than the truth. Stretches of a few columns drown in so much noise. The lasso sees no order and picks single columns
+# out of each stretch.
 
 pieces = 1 + np.count_nonzero(np.diff(model.coef_))
 zeros = np.count_nonzero(model.coef_ == 0.0)
 print(f"{pieces} pieces; {zeros} coefficients are 0, of {np.count_nonzero(truth == 0.0)} that should be")
 
 panel = model.plot_coefficients().axes[0]
-panel.plot(truth, color="black", linewidth=1)
-panel.plot(lasso.coef_, ".", color="tab:orange")
+panel.plot(truth, color="black", linewidth=1, label="truth")
+panel.plot(lasso.coef_, ".", color="tab:orange", label="LassoCV")
+panel.legend(loc="lower right")
 
 # %%
 # What the parameters do

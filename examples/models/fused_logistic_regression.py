@@ -30,7 +30,8 @@ print(f"the objective is at most {fused.certificate_.rel_gap:.0e} above its mini
 # The stretches come out, smaller than the truth: both penalties pull towards zero.
 
 panel = fused.plot_coefficients().axes[0]
-panel.plot(truth, color="black", linewidth=1)
+panel.plot(truth, color="black", linewidth=1, label="truth")
+panel.legend()
 
 # %%
 # How to choose lam1 and lam2

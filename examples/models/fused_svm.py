@@ -29,7 +29,8 @@ for lam2 in (0.0, 0.03):
 # The line is the truth.
 
 panel = model.plot_coefficients().axes[0]
-panel.plot(truth, color="black", linewidth=1)
+panel.plot(truth, color="black", linewidth=1, label="truth")
+panel.legend()
 
 # %%
 # Parameters and pitfalls

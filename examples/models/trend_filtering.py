@@ -35,6 +35,7 @@ panel.plot(t, y, ".", color="0.6", label="measured")
 panel.plot(t, truth, color="black", linewidth=1, label="truth")
 panel.plot(dense, model.predict(dense[:, None]), label="trend filter")
 panel.plot(kinks, model.predict(kinks[:, None]), "o", fillstyle="none", label="kinks")
+panel.set(xlabel="t", ylabel="y")
 panel.legend()
 
 # %%

@@ -55,19 +55,19 @@ def coefficients(model: Any) -> Any:
 
 def _line(panel: Any, coef: np.ndarray, model: Any) -> None:
     """Steps, a curve or bars."""
-    places, mark = places_of(model), mark_of(model)
+    places, mark, name = places_of(model), mark_of(model), type(model).__name__
     panel.axhline(0.0, color=GREY, linewidth=0.8)
     if mark == "line":
-        panel.plot(places, coef, color=BLUE, linewidth=1.5)
+        panel.plot(places, coef, color=BLUE, linewidth=1.5, label=name)
     elif mark == "steps":
         middles = (places[1:] + places[:-1]) / 2.0
         edges = np.concatenate([2.0 * places[:1] - middles[:1], middles, 2.0 * places[-1:] - middles[-1:]])
         if coef.size > 1:
-            panel.stairs(coef, edges, baseline=None, color=BLUE, linewidth=1.5)
+            panel.stairs(coef, edges, baseline=None, color=BLUE, linewidth=1.5, label=name)
             panel.stairs(coef, edges, fill=True, color=BLUE, alpha=0.15)
     else:
         panel.vlines(places, 0.0, coef, color=BLUE, linewidth=1.5)
-        panel.plot(places, coef, "o", color=BLUE, markersize=3)
+        panel.plot(places, coef, "o", color=BLUE, markersize=3, label=name)
     panel.set_ylabel("coefficient")
     tidy(panel)
 
@@ -117,9 +117,12 @@ def _graph(figure: Any, panel: Any, coef: np.ndarray, F: GraphDifference, names:
         *places.T, c=coef, s=size, cmap=DIVERGING, vmin=-limit, vmax=limit, edgecolors=GREY, linewidths=0.6, zorder=2
     )
     if coef.size <= _MOST_NAMES:
+        from matplotlib.patheffects import withStroke
+
+        halo = [withStroke(linewidth=2.0, foreground="white")]  # names cross edges, and each other
+        form = {"textcoords": "offset points", "ha": "center", "fontsize": "x-small", "path_effects": halo}
         for j, place in enumerate(places):
-            label = str(j) if names is None else names[j]
-            panel.annotate(label, place, xytext=(0, 9), textcoords="offset points", ha="center", fontsize="x-small")
+            panel.annotate(str(j) if names is None else names[j], place, xytext=(0, 9), **form)
     panel.set_axis_off()
     panel.margins(0.08)
     figure.colorbar(shown, ax=panel, label="coefficient", shrink=0.8)

@@ -56,6 +56,7 @@ def path(found: Any, at: tuple[int, int] | None = None) -> Any:
     i, j = (k1 // 2, k2 // 2) if at is None else at
     coef = found.coef.reshape(k1, k2, -1)
     figure = new_figure(11.5, 3.9)
+    figure.get_layout_engine().set(wspace=0.06)  # between the label of the colours and that of the next panel
     surface, along1, along2 = figure.subplots(1, 3, width_ratios=(1.15, 1.0, 1.0))
     _surface(figure, surface, found.nonzero, found.lam1, found.lam2, "coefficients that are not 0")
     surface.axhline(i, color="white", linewidth=0.8, linestyle="--")
