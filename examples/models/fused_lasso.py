@@ -35,8 +35,8 @@ print(f"      lasso: error {error(lasso.coef_):.2f}")
 
 # %%
 # The fused lasso is exactly zero on the long stretches where the truth is, and nearly constant on the others, closer to
-# zero than the truth. Stretches of a few columns drown in so much noise. The lasso sees no order and picks single columns
-# out of each stretch.
+# zero than the truth. Stretches of a few columns drown in so much noise. The lasso sees no order and picks single
+# columns out of each stretch.
 
 pieces = 1 + np.count_nonzero(np.diff(model.coef_))
 zeros = np.count_nonzero(model.coef_ == 0.0)
