@@ -1,6 +1,7 @@
 """Data as they come: shipped sets out of the box, and inputs that break other packages."""
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
-from spdpeg import estimators, files
+from spdpeg import Problem, estimators, files, losses, operators, penalties
 from spdpeg.errors import InputError
 
 RNG = np.random.default_rng(0)
@@ -122,3 +123,21 @@ def test_single_precision_stays(kind: Any) -> None:
     assert double.coef_.dtype == np.float64
     np.testing.assert_allclose(regressor.coef_, double.coef_, rtol=1e-5, atol=1e-6)
     assert regressor.n_pieces_ == double.n_pieces_
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True], ids=["bare", "intercept"])
+def test_objective_of_rounded_coefficients(fit_intercept: bool) -> None:
+    """What is told of a fit in single precision is true of the numbers that it leaves."""
+    rng = np.random.default_rng(1)
+    X = (100.0 * rng.standard_normal((40, 5))).astype(np.float32)
+    y = X[:, 0] / 3.0 + 1e-3 * rng.standard_normal(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the solver has met its tolerance, whatever rounding does after it
+        model = estimators.FusedLasso(1e-3, 1e-3, fit_intercept=fit_intercept, tol=1e-9).fit(X, y)
+    r1, r2 = penalties.L1(1e-3), penalties.L1(1e-3)
+    terms = {"r1": r1, "r2": r2, "F": operators.FirstDifference()}
+    problem = Problem(X, y, losses.Squared(), **terms, intercept=fit_intercept)
+    value = problem.objective(problem.join(model.coef_, float(np.ravel(model.intercept_)[0])))
+    assert model.objective_ == pytest.approx(value, rel=1e-12)
+    assert model.certificate_.primal == pytest.approx(value, rel=1e-12)
+    assert model.certificate_.dual <= value

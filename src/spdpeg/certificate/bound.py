@@ -202,13 +202,23 @@ def _restored_bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.n
     """The bound after slopes and multiplier were moved to where nothing sticks out, if they could be."""
     best = -math.inf
     # A multiplier that is 0 but for rounding would be free to move and take part in the correction; the second round
-    # forbids it.
-    for noise in (0.0, _NOISE):
-        moved = restored(problem, slopes, y, noise) if best == -math.inf else None
+    # forbids it. So does the third with slopes, which are noise where the loss is at its least.
+    for noise, held in ((0.0, False), (_NOISE, False), (_NOISE, True)):
+        own = _none(problem) if held else slopes
+        moved = restored(problem, own, y, noise, held) if best == -math.inf and own is not None else None
         if moved is not None:
             u, z = moved
             best = max(best, _value(problem, u, -(u.gradient + problem.F.adjoint(z)), problem.regularizer, z, x))
     return best
+
+
+def _none(problem: ProblemView) -> Slopes | None:
+    """Slopes of 0, where rows are here to have them."""
+    return (
+        None
+        if problem.sums.block is None
+        else given(problem, np.zeros(problem.sums.n_rows), np.zeros(problem.n_coordinates))
+    )
 
 
 def _least_terms(problem: ProblemView, slopes: Slopes) -> float:

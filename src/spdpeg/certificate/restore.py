@@ -7,6 +7,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..data.blocks import data_matrix
+from ..penalties import Penalty
 from .slopes import Slopes, given
 from .view import ProblemView
 
@@ -20,6 +21,8 @@ _ROUNDS = 6
 _ENOUGH = 8.0 * np.finfo(float).eps
 _EDGE = 1e-7
 """Part of its interval by which a slope at an end may at least move; what leaves the interval is cut off."""
+_NEAR = 1e-6
+"""Part of the sums of absolute values within which an entry counts as near the border of a domain."""
 _LEAST = 1e-14
 """Relative size of eigenvalues and singular values that count as 0."""
 _SMALL = 5e7
@@ -27,14 +30,14 @@ _SMALL = 5e7
 
 
 def restored(
-    problem: ProblemView, slopes: Slopes, y: np.ndarray, noise: float = 0.0
+    problem: ProblemView, slopes: Slopes, y: np.ndarray, noise: float = 0.0, held: bool = False
 ) -> tuple[Slopes, np.ndarray] | None:
     """Slopes u and a multiplier y with A^T W u / N + F^T y in -dom r1*, near those given.
 
     None if the problem is too large or none are found. A correction by least squares, in which a slope may move by the
     square of its distance from the nearer end of its interval, and an entry of y by its own square, so that what is 0
     stays 0. It is exact up to rounding after a few rounds. Multipliers with less than `noise` times the
-    strongest effect count as 0.
+    strongest effect count as 0. Slopes that are `held` do not move.
     """
     n, d, block = problem.sums.n_rows, problem.n_coordinates, problem.sums.block
     most = _MOST_ENTRIES if problem.sums.resident else _MOST_READ
@@ -53,15 +56,18 @@ def restored(
     z = np.concatenate([u, np.where(effect > noise * strongest, y, 0.0)])
     # A slope at the end of its interval could never leave it again; it is given a little freedom of its own.
     least = np.concatenate([_EDGE * np.where(np.isfinite(high[:n] - low[:n]), high[:n] - low[:n], 0.0), 0.0 * y])
+    least *= not held
     for _ in range(_ROUNDS):
         v = -(B.T @ (weight * z))
         excess = v - problem.regularizer.nearest_dual(v)
         if np.all(np.abs(excess) <= _ENOUGH * (sizes.T @ (weight * np.abs(z)))):
             break
+        tight = _tight(problem.regularizer, v, _NEAR * (sizes.T @ (weight * np.abs(z))))
         # Moves in proportion to the squared room: slopes near an end hardly move, so that none crosses it.
         room = np.minimum(z - low, high - z)
         room = np.where(np.isfinite(room), room, np.maximum(np.abs(z), 1e-300))
-        move = _least_move(B, weight, np.square(np.maximum(room, least)), excess)
+        room[: n if held else 0] = 0.0
+        move = _least_move(B[:, tight], weight, np.square(np.maximum(room, least)), excess[tight])
         if move is None:
             return None
         # The longest part of the move that keeps all slopes inside; those that began at an end are clipped instead.
@@ -69,6 +75,12 @@ def restored(
         ratios = np.divide(room[:n], np.abs(move[:n]), out=np.full(n, np.inf), where=inner & (move[:n] != 0.0))
         z = np.clip(z + min(1.0, float(ratios.min(initial=1.0))) * move, low, high)
     return given(problem, z[:n]), z[n:]
+
+
+def _tight(penalty: Penalty, v: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """Which entries of v are outside the domain of r1*, or would be after a small move: the others are free to move."""
+    above, below = v + reach, v - reach
+    return (penalty.nearest_dual(above) != above) | (penalty.nearest_dual(below) != below)
 
 
 def _dense(matrix: Any) -> np.ndarray:

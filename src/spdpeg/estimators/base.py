@@ -136,7 +136,8 @@ class Estimator(BaseEstimator):
         The operator inside r2.
     n_features_in_ : int
         If `fit` was given float32 numbers, coefficients and predictions of such rows are float32 too; all is computed
-        in float64.
+        in float64. `objective_` and `certificate_` are then those of the rounded coefficients, which may miss a `tol`
+        that was met before: `certificate_.met` tells, and no warning is given.
     feature_names_in_ : array
         Only if all columns of X have names.
     """

@@ -23,6 +23,8 @@ ACCURACY = 1e-12
 """Relative accuracy that is aimed at; rounding decides how much of it is reached."""
 _ENOUGH = 1e-8
 """Relative accuracy that counts as optimal."""
+_CERTAIN = 1e-11
+"""Relative gap at the end that counts as optimal, whatever the path was like."""
 _GUESSES = 3
 """Times that units are taken from the best solution so far."""
 _STRAY = 1e-6
@@ -40,7 +42,11 @@ def minimize(model: Model, accuracy: float = ACCURACY) -> ModelSolution:
     best, doubt = _tried(model, accuracy, _Way(), None)
     if not doubt:
         return best
+    units = None
     for way in _others(model, best):
+        if way.guess and best is units:
+            continue  # the same units would bring the same solution
+        units = best if way.guess else units
         found, doubt = _tried(model, accuracy, way, best)
         if not doubt:
             return found
@@ -56,11 +62,16 @@ def _worth(model: Model, found: ModelSolution) -> float:
 
     It is none where the optimality condition does not hold, of which the gap tells nothing at w = 0.
     """
-    forces = np.abs(model.right()) + np.abs(model.form.K).T @ np.abs(found.y)
-    if np.any(np.abs(found.residual) > _STRAY * float(np.max(forces, initial=0.0))):
+    if _strays(model, found.residual, found.y):
         return np.inf
     far = _OUTSIDE * _size(model, found.w, found.value) if model.form.bounded and model.misses(found.w) else 0.0
     return found.value + found.gap + far
+
+
+def _strays(model: Model, residual: np.ndarray, y: np.ndarray) -> bool:
+    """Whether the optimality condition is missed by more than a small part of the forces in it."""
+    forces = np.abs(model.right()) + np.abs(model.form.K).T @ np.abs(y)
+    return bool(np.any(np.abs(residual) > _STRAY * float(np.max(forces, initial=0.0))))
 
 
 class _Way(NamedTuple):
@@ -238,7 +249,9 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
     value = model.value(w, image)
     size = _size(model, w, value) + least
     good = outcome.short <= _ENOUGH * outcome.size and gap <= _ENOUGH * size
-    status: Status = "optimal" if good else "inaccurate"
+    # What is measured at the end counts for more than what the path itself knew, in units of its own.
+    certain = gap <= _CERTAIN * size and not _strays(model, residual, y)
+    status: Status = "optimal" if good or certain else "inaccurate"
     last = np.zeros(y.size)
     last[kept.rows] = scales.unscaled_y(outcome.last.y)
     found = infeasible.find(model, scales.unscaled_w(outcome.last.w), last, good)

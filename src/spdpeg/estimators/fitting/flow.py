@@ -307,10 +307,33 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution]) -> None:
     store(model, plan.terms, solutions, n_iter, [], _total_weight(plan.data))
     refit(model, plan)
     if getattr(plan.data.X, "dtype", None) == np.float32:
-        fitted: Any = model
-        fitted.coef_ = fitted.coef_.astype(np.float32)
-        if np.ndim(fitted.intercept_):
-            fitted.intercept_ = fitted.intercept_.astype(np.float32)
+        _round(model, plan, solutions)
+
+
+def _round(model: Any, plan: Plan, solutions: Sequence[Solution]) -> None:
+    """Coefficients in single precision, as the rows are; objective and certificate are those of the rounded numbers.
+
+    The bound stays what it was. A tolerance that rounding alone has lost is not what the fit failed to meet, so that
+    nobody is warned of it; `certificate_.met` tells. Where rounding leaves a set, the numbers before it are told.
+    """
+    model.coef_ = model.coef_.astype(np.float32)
+    several = bool(np.ndim(model.intercept_))
+    if several:
+        model.intercept_ = model.intercept_.astype(np.float32)
+    if plan.joint is not None or getattr(model, "refit", False) is not False:
+        return  # their objective is not that of the coefficients as they stand
+    objectives, certificates = [], []
+    for problem, result in solutions:
+        assert isinstance(problem, Problem)
+        coef, intercept = problem.split(result.x)
+        x = problem.join(coef.astype(np.float32), float(np.float32(intercept)) if several else intercept)
+        value, found = problem.objective(x), result.certificate
+        if found is not None and math.isfinite(value):
+            found = replace(found, primal=value).judged(plan.settings.tol or 0.0, problem.loss_size)
+        objectives.append(value if math.isfinite(value) else result.objective)
+        certificates.append(found)
+    one = len(solutions) == 1
+    model.objective_, model.certificate_ = (objectives[0], certificates[0]) if one else (objectives, certificates)
 
 
 def _total_weight(data: Data) -> float:
