@@ -373,9 +373,12 @@ def _warn(model: Model, result: Result | Run) -> None:
         reached = f"a relative duality gap of {certificate.rel_gap:.2g}"
     else:
         reached = f"a residual of the optimality conditions of {certificate.residual:.2g}"
+    advice = "Raise max_passes or tol, or scale the columns of X to similar size."
+    if abs(certificate.rel_gap) <= model.tol:
+        advice = "Raise tol: what rounding may hide of an objective is as large, so that nothing can prove it."
     warnings.warn(
         f"{type(model).__name__} ended after {result.passes:.4g} passes with {reached} where tol is {model.tol:g}: "
-        f"{result.status}. Raise max_passes or tol, or scale the columns of X to similar size.",
+        f"{result.status}. {advice}",
         ConvergenceWarning,
         stacklevel=5,  # who called fit, which called _fit and that keep
     )
