@@ -47,7 +47,7 @@ def main() -> None:
     points = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     data = load("a9a")
     model = FusedLogisticRegression(random_state=0)
-    grids = chosen(model, data.X, data.y, None, None, None, points, points, EPS)
+    grids = chosen(model, (data.X, data.y), None, None, points, points, EPS)
     clone(model).fit(data.X, data.y)
     list(walk(model, grids["lam1"][:2], grids["lam2"][:2], data.X, data.y))  # both have compiled now
     warm, cold = Account(), Account()
