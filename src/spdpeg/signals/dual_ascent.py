@@ -63,6 +63,7 @@ def dual_ascent(
     ahead, state = u.copy(), np.ones(1)
     scratch = np.empty(y.size + 2 * u.size)
     step = float(w.min()) / F.squared_norm
+    # Differences do not see a common level; taken away, it costs the gap no digits.
     level = float(w @ y / w.sum()) if l1 == 0.0 and pairs_of(F.matrix()) is not None else 0.0
     taken, best = 0, -math.inf
     while True:
@@ -74,6 +75,7 @@ def dual_ascent(
             x -= np.clip(x, -l1 / w, l1 / w)
         residual = x - (y - level)
         rest = 0.5 * float(w @ (residual * residual)) + l1 * float(np.sum(np.abs(x)))
+        # Any u gives a bound, and momentum lets it fall now and then: the best one counts.
         best = max(best, rest + float(adjoint @ x))
         primal = rest + signal.penalty(F.forward(x), lam2)
         found = Certificate(primal, best, math.nan).judged(tol, signal.size)
@@ -109,6 +111,7 @@ def ascend(
         for e in range(m):
             image[e] = ahead[e] + step * image[e]
         call_prox(maps.project, image, _NO_STEP, after)
+        # Momentum that points away from the step just taken is dropped (O'Donoghue, Candes 2015).
         turned = 0.0
         for e in range(m):
             turned += (ahead[e] - after[e]) * (after[e] - u[e])

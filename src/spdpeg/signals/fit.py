@@ -120,6 +120,7 @@ def _along_a_line(signal: Signal, l2: np.ndarray, tol: float) -> Fit:
         if l1 == 0.0:
             _bridge(x, w, l2)
     chain_flows(y, w, l1, l2, x, memory, flows)
+    # The bound is a small difference of large sums unless a common level is taken away, which l1 would notice.
     level = float(x[n // 2]) if l1 == 0.0 else 0.0
     primal, dual, divergence = chain_bounds(y, w, l1, l2, x, flows, level)
     if divergence > l1:  # rounding at missing values: weaker flows are in order

@@ -113,6 +113,7 @@ class FarSums(LocalSums):
         here = Margins(x.copy())
         if model is None or ahead is None:
             return self._met(here, part.Request(x, False, curvature, _NOTHING))
+        # There is room for one vector. What a bound asks for next are the foretold slopes; margins follow from x.
         foretold, kept = Foretold(model.at_rows, ahead.copy()), self._emptied()
         request, values = part.Request(x, False, curvature, foretold.point), self._values()
 
@@ -157,6 +158,7 @@ class FarSums(LocalSums):
         """All sums, curvature too, at one of these points. One read."""
         first, last = start.margins, end.margins
         if isinstance(first, Margins) and isinstance(last, Margins):
+            # Margins are linear in x: one product with the rows instead of two.
             return self.at(first.x + length * (last.x - first.x), curvature=True)
         return self.at_margins(Between(first, last, length), curvature=True)
 
@@ -260,7 +262,7 @@ class FarSums(LocalSums):
             return token[some]
         if isinstance(token, Derived):
             return token.function(self._numbers(token.base, some), self._labels[some])
-        if isinstance(token, Margins) and not token.x.any():
+        if isinstance(token, Margins) and not token.x.any():  # known without a read
             return np.zeros(len(range(*some.indices(self.n_rows))))
         if self._slot.recipe is not token:
             self._make(token)

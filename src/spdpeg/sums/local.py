@@ -72,6 +72,7 @@ class LocalSums:
         self._column_squares: np.ndarray | None = None
         starts = portions.starts
         self._ranges = [slice(start, stop) for start, stop in pairwise(starts)]
+        # Kernels return means over their block, so that their sizes do not depend on how rows are cut.
         self._fractions = [(some.stop - some.start) / self.n_rows for some in self._ranges]
 
     @classmethod
@@ -348,12 +349,14 @@ class LocalSums:
         self.reads += 1
         numbered = enumerate(self._portions.blocks())
         if len(self._ranges) == 1 and self._portions.resident:
+            # Small data: a thread would cost more than the work, and BLAS may use all of its own.
             yield one(self._block(*next(numbered)), self._ranges[0])
             return
 
         def work(item: tuple[int, Rows]) -> Any:
             return one(self._block(*item), self._ranges[item[0]])
 
+        # Blocks are added up in their order, each by one thread of BLAS: the same bits for any number of threads.
         with threads.one_blas_thread:
             if self._portions.resident:
                 yield from threads.in_order(work, numbered)
