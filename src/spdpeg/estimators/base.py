@@ -50,6 +50,12 @@ def takes_chunks(estimator: Any) -> bool:
     return bool(estimator._streams)
 
 
+def rows_to_judge(model: Any, X: Any) -> Judged:
+    """Rows as a model predicts them, checked once for fits at many weights."""
+    found: Judged = model._rows_to_judge(X)
+    return found
+
+
 def weight(owner: object, name: str) -> Any:
     """The parameter `name` of `owner`, refused unless it holds finite numbers of at least 0."""
     value = getattr(owner, name)
@@ -314,7 +320,7 @@ class Estimator(BaseEstimator):
         return self._design(X, reset), y, weights
 
     def _rows_to_judge(self, X: Any) -> Judged:
-        """Rows as `_scores` takes them, checked once for fits at many weights."""
+        """Rows as `_scores` takes them."""
         check_is_fitted(self)
         source = sources.found(X)
         if source is not None:

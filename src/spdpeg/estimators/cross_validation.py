@@ -20,7 +20,7 @@ from ..penalties import Penalty
 from ..sums import threads
 from ..sums.threads import checked_jobs
 from . import cluster, families, fitting, sources
-from .base import Judged
+from .base import Judged, rows_to_judge
 from .refusals import told
 
 RULES = ("best", "one-standard-error")
@@ -168,7 +168,7 @@ class ChosenWeight:
             ):
                 known = moments.score(number, fitted) if moments is not None and self.scoring is None else None
                 if self.scoring is None and known is None and not isinstance(X_out, Judged):
-                    X_out = fitted._rows_to_judge(X_out)
+                    X_out = rows_to_judge(fitted, X_out)
                 with told():
                     scores[place] = scorer(fitted, X_out, y_out, **unseen) if known is None else known
             return scores

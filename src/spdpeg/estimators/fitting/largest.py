@@ -106,10 +106,13 @@ def typical(plan: Plan, names: Sequence[str]) -> dict[str, float]:
     In the plan the weights are 1. Where columns have different units, the largest weights are those of the column with
     the largest numbers, and far too large for all others.
     """
-    start, units = _at_zero_of(plan), _units(separate(plan)[0])
+    start, problem = _at_zero_of(plan), separate(plan)[0]
+    units = _units(problem)
     ratio = max(_in_typical_units(descent, units) for descent in start.descents)
-    ridge = start.r1 is not None and not start.r1.homogeneous  # begins at a curvature, not at a gradient
-    return {name: top if ridge and name == "lam1" else ratio * top for name, top in _tops(start, names).items()}
+    ratios = dict.fromkeys(names, ratio)
+    if "lam1" in ratios and start.r1 is not None and not start.r1.homogeneous:
+        ratios["lam1"] = _curvature_in_typical_units(problem, units)
+    return {name: ratios[name] * top for name, top in _tops(start, names).items()}
 
 
 def _units(problem: Problem) -> np.ndarray:
@@ -135,6 +138,19 @@ def _in_typical_units(descent: np.ndarray, units: np.ndarray) -> float:
     if descent.size != units.size or size == 0.0 or not known.any():
         return 1.0
     return min(1.0, float(np.median(units[known]) * np.max(np.abs(descent[known]) / units[known])) / size)
+
+
+def _curvature_in_typical_units(problem: Problem, units: np.ndarray) -> float:
+    """The same for the largest curvature, at which a ridge begins."""
+    known = units > 0.0
+    if not problem.in_memory or not known.any():
+        return 1.0
+    plain = np.zeros(problem.n_coordinates)  # without the intercept, which no penalty sees
+    plain[: units.size] = known
+    scaled = plain.copy()
+    scaled[: units.size][known] = np.square(np.median(units[known]) / units[known])
+    whole = problem.rough_norm(plain)
+    return min(1.0, problem.rough_norm(scaled) / whole) if whole > 0.0 else 1.0
 
 
 def _tops(start: "AtZero", names: Sequence[str]) -> dict[str, float]:
