@@ -166,6 +166,23 @@ def test_cells_with_nothing_to_optimise_are_shown_and_not_counted():
     assert claims.judge(table, found) == []
 
 
+def test_the_authors_parameters_count_where_they_have_any():
+    ours = {"spdpeg": 0.5, "spdpeg-authors": 0.2, "spdpeg-tuned": 0.4, "spdpeg-one-tuned": 0.31}
+    table = made_up(ours | TUNED | AUTHORS, tasks=["flr"], sets=("a9a", "hitech"))
+    assert table.sets("flr") == ["a9a", "hitech"]
+    assert table.sets("flr", "authors") == ["a9a"]
+    found = claims.duels(table)
+    for duel in found:
+        with_theirs = "authors" in claims.CONDITIONS[duel.condition][:2]
+        assert duel.counted == (duel.data == "a9a" or not with_theirs)
+    first, _ = conclusion.conclude(table, found)
+    assert "in 3 of 3 comparisons" in first
+    assert (
+        "on the sets that they have parameters for; with the rivals tuned, Algorithm 1 as printed is ahead in" in first
+    )
+    assert made_up(ours, tasks=["flr"], sets=("hitech",)).sets("flr", "authors") == ["hitech"]
+
+
 def test_the_conclusion_says_whose_ranking_holds():
     ours = {"spdpeg": 0.5, "spdpeg-authors": 0.2, "spdpeg-tuned": 0.4, "spdpeg-one-tuned": 0.31}
     table = made_up(ours | TUNED | AUTHORS, tasks=["flr"])

@@ -47,6 +47,11 @@ def scaling(task: str, solver: str, data: str) -> float:
     return of_set.get(data, _OTHERWISE.get((task, solver), 1.0))
 
 
+def has_case(task: str, data: str) -> bool:
+    """Whether the scripts set anything for this set."""
+    return any(data in of_set for of_set in _SCALINGS.get(task, {}).values())
+
+
 def settings(task: str, solver: str, data: str, problem: Problem) -> Settings:
     """The authors' parameters in the words of our solvers."""
     factor, square = scaling(task, solver, data), problem.F.squared_norm

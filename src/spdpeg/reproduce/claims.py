@@ -137,7 +137,8 @@ def _duel(table: Table, number: int, condition: Condition, cell: tuple[str, str,
     best = max(apart, key=lambda name: apart[name].mean)
     worse = any(d.low > 0.0 for d in apart.values())
     outcome = AHEAD if apart[best].mean < 0.0 else BEHIND if worse else EVEN
-    return [Duel(number, *cell, outcome, ours, best, apart[best], table.counted(task, data))]
+    counted = data in table.sets(task, condition.ours, condition.rivals)
+    return [Duel(number, *cell, outcome, ours, best, apart[best], counted)]
 
 
 def _ahead(found: list[Duel], task: str, sentence: str, needed: float) -> list[Claim]:
@@ -159,10 +160,6 @@ def _claim(task: str, condition: str, sentence: str, reading: str, counts: Tally
     return [Claim(task, condition, sentence, reading, counts.outcome(needed), str(counts))] if counts.total else []
 
 
-def _sets(table: Table, task: str) -> list[str]:
-    return [data for of, data in table.cells if of == task and table.counted(task, data)]
-
-
 def _of_family(table: Table, task: str, *settings: str) -> list[str]:
     """Methods of the paper in these settings."""
     return [n for n, m in table.methods.get(task, {}).items() if m.setting in settings and m.family != "beside"]
@@ -173,7 +170,7 @@ def _margin_over_egadm(table: Table) -> list[Claim]:
     claims = []
     for setting, egadm in ((AUTHORS, "egadm-authors"), (TUNED, "egadm")):
         counts = [0, 0, 0]
-        for data in _sets(table, "flr"):
+        for data in table.sets("flr", setting):
             floor = np.array([o.objective for o in table.optimum("flr", data)])
             far = table.rounds("flr", data, egadm, "objective", "passes")
             for name in _of_family(table, "flr", setting):
@@ -196,7 +193,7 @@ def _competitive(table: Table) -> list[Claim]:
     claims = []
     for condition in (CONDITIONS[0], CONDITIONS[3]):
         counts = [0, 0, 0]
-        for data in _sets(table, "flr"):
+        for data in table.sets("flr", condition.ours, condition.rivals):
             ours = [n for n in _of_family(table, "flr", condition.ours) if table.methods["flr"][n].family == "spdpeg"]
             mine = table.rounds("flr", data, ours[0], "score", "passes") if ours else ()
             others = [
@@ -225,7 +222,7 @@ def _stable(table: Table) -> list[Claim]:
     claims = []
     for condition in (CONDITIONS[0], CONDITIONS[3]):
         counts = [0, 0, 0]
-        for data in _sets(table, "flr"):
+        for data in table.sets("flr", condition.ours, condition.rivals):
             spreads = {}
             for name, method in table.methods["flr"].items():
                 wanted = condition.ours if method.family == "spdpeg" else condition.rivals
@@ -259,7 +256,7 @@ def _non_uniform(table: Table) -> list[Claim]:
     for setting, title in ((PRINTED, "as printed"), (AUTHORS, "authors' program and scalings"), (TUNED, "tuned")):
         suffix = "" if setting == PRINTED else f"-{setting}"
         counts = [0, 0, 0]
-        for data in _sets(table, "ggrlr"):
+        for data in table.sets("ggrlr", setting):
             sc1, sc2 = (
                 table.rounds("ggrlr", data, f"spdpeg-{regime}{suffix}", "objective", "passes")
                 for regime in ("sc1", "sc2")

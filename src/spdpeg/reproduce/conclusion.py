@@ -14,7 +14,8 @@ def conclude(table: Table, found: list[Duel]) -> list[str]:
         return []
     first = (
         f"With the authors' program and parameters SPDPEG is ahead of all rivals in {theirs.ahead} of {theirs.total} "
-        f"comparisons at equal passes and behind one of them beyond chance in {theirs.behind}; with the rivals tuned, "
+        f"comparisons at equal passes and behind one of them beyond chance in {theirs.behind}{_where(table)}; with the "
+        f"rivals tuned, "
         f"Algorithm 1 as printed is ahead in {printed.ahead} of {printed.total}, tuned like them in {tuned.ahead} of "
         f"{tuned.total}, and the authors' one-sample program tuned in {one.ahead} of {one.total}."
     )
@@ -24,6 +25,12 @@ def conclude(table: Table, found: list[Duel]) -> list[str]:
         f"printed algorithm against tuned rivals, and {_verdict(fair)} where all methods are tuned alike."
     )
     return [first, second]
+
+
+def _where(table: Table) -> str:
+    """Which sets the authors' parameters are compared on, if not on all."""
+    some = any(len(table.sets(task, AUTHORS)) < len(table.sets(task)) for task in table.methods)
+    return " on the sets that they have parameters for" if some else ""
 
 
 def _both(table: Table, found: list[Duel], condition: int) -> Tally:

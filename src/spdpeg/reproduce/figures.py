@@ -1,4 +1,4 @@
-"""The paper's figures: objective, test loss and accuracy in three rows, a column for each data set."""
+"""The paper's figures: objective, test loss and accuracy in three rows, a column for each data set, six at most."""
 
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ _MARKERS = {
 }
 _PANEL, _LEGEND = 3.1, 2.2
 """Inches that a column of panels and an entry of the legend are wide."""
+_MOST_COLUMNS = 6
+"""More sets begin three rows of their own."""
 _HEADROOM = 1.3
 """Curves that shoot above the start are cut off at this many times its value."""
 
@@ -49,7 +51,7 @@ def draw(results: Results, directory: Path) -> list[Path]:
     for task in results.study.tasks:
         sets = [data for of, data in results.pace if of == task]
         for axis in AXES if sets else ():
-            figure = Figure(figsize=(0.6 + _PANEL * len(sets), 8.8), layout="constrained")
+            figure = Figure(layout="constrained")
             _fill(figure, results, task, sets, axis)
             for suffix in ("png", "svg"):
                 written.append(directory / f"{task}_{axis}.{suffix}")
@@ -58,17 +60,27 @@ def draw(results: Results, directory: Path) -> list[Path]:
 
 
 def _fill(figure: Any, results: Results, task: str, sets: list[str], axis: str) -> None:
-    panels = figure.subplots(len(METRICS), len(sets), squeeze=False, sharex="col")
-    for column, data in enumerate(sets):
-        panels[0, column].set_title(data)
-        panels[-1, column].set_xlabel(AXES[axis])
-        for row, metric in enumerate(METRICS):
-            _panel(panels[row, column], results, task, data, axis, metric)
-    for row, metric in enumerate(METRICS):
-        panels[row, 0].set_ylabel(_TITLES.get(metric, results.score_name(task)))
+    bands = -(-len(sets) // _MOST_COLUMNS)
+    columns = -(-len(sets) // bands)
+    figure.set_size_inches(0.6 + _PANEL * columns, 0.7 + 8.1 * bands)
+    panels = figure.subplots(len(METRICS) * bands, columns, squeeze=False)
+    for number, data in enumerate(sets):
+        band, column = divmod(number, columns)
+        own = panels[len(METRICS) * band :, column][: len(METRICS)]
+        own[0].set_title(data)
+        own[-1].set_xlabel(AXES[axis])
+        for panel in own[:-1]:
+            panel.sharex(own[-1])
+            panel.tick_params(labelbottom=False)
+        for panel, metric in zip(own, METRICS, strict=True):
+            _panel(panel, results, task, data, axis, metric)
+            if column == 0:
+                panel.set_ylabel(_TITLES.get(metric, results.score_name(task)))
+    for panel in panels.flat:
+        panel.set_visible(bool(panel.get_lines()))
     lines = {line.get_label(): line for panel in panels.flat for line in panel.get_lines()}
-    columns = max(2, int(_PANEL * len(sets) / _LEGEND))
-    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=columns, frameon=False)
+    entries = max(2, int(_PANEL * columns / _LEGEND))
+    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=entries, frameon=False)
     figure.suptitle(results.study.tasks[task].title)
 
 

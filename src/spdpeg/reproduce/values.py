@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .methods import Method
+from .authors import has_case
+from .methods import AUTHORS, Method
 from .results import METRICS, Curve, Optimum, Results, write_table
 
 AXES = ("passes", "seconds")
@@ -69,6 +70,12 @@ class Table:
     def counted(self, task: str, data: str) -> bool:
         """Whether there is something to optimise: else rankings tell who has hardly moved."""
         return self.drop(task, data) >= FLAT
+
+    def sets(self, task: str, *settings: str) -> list[str]:
+        """Those on which methods in these settings are counted: with the authors' parameters, where they have any."""
+        found = [data for of, data in self.cells if of == task and self.counted(task, data)]
+        theirs = [data for data in found if has_case(task, data)] if AUTHORS in settings else []
+        return theirs or found
 
     def runs(self, task: str, data: str, method: str, axis: str, stage: str = "end") -> list[Value]:
         """All rounds and seeds; none if the method was left out."""

@@ -84,8 +84,8 @@ def rankings(table: Table) -> list[Ranking]:
     """For each task, group, metric and axis; where there are sets enough."""
     found = []
     for task, methods in table.methods.items():
-        sets = [data for of, data in table.cells if of == task and table.counted(task, data)]
         for group, settings in GROUPS.items():
+            sets = table.sets(task, *settings)
             names = [name for name, method in methods.items() if method.setting in settings]
             for metric in METRICS:
                 for axis in AXES:

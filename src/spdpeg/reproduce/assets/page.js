@@ -154,11 +154,11 @@ function strip() {
   find("strip").hidden = data.conditions.length === 0;
   for (const text of data.conclusion) find("conclusion").append(make("p", {}, text));
   for (const [task, about] of Object.entries(data.tasks)) {
-    const counted = Object.fromEntries(data.cells.filter((c) => c.task === task).map((c) => [c.set, c.counted]));
-    const names = Object.keys(counted);
+    const names = data.cells.filter((c) => c.task === task).map((c) => c.set);
     const head = ["condition", ...names, "ahead / level / behind"].map((text) => make("th", { scope: "col" }, text));
     const rows = data.conditions.filter((c) => c.duels.some((d) => d[0] === task)).map((condition) => {
       const cells = names.map((set) => {
+        const counted = condition.duels.some((d) => d[0] === task && d[1] === set && d.at(-1));
         const marks = METRICS.map((metric) => {
           const duel = condition.duels.find((d) => d[0] === task && d[1] === set && d[2] === metric && d[3] === "passes");
           if (!duel) return make("span", { className: "mark", title: `${metric}: not compared` }, "·");
@@ -167,7 +167,7 @@ function strip() {
           return make("span", { className: `mark ${outcome}`,
             title: `${metrics(task)[metric]}: ${about.methods[ours].label} ${outcome}; worse than ${about.methods[rival].label} by ${brief(mean)}${interval}` }, MARKS[outcome]);
         });
-        return make("td", { className: counted[set] ? "" : "uncounted" }, ...marks);
+        return make("td", { className: counted ? "" : "uncounted" }, ...marks);
       });
       return make("tr", {}, make("th", { scope: "row" }, condition.title), ...cells,
         make("td", {}, condition.tallies[`${task}/passes`].join(" / ")));
@@ -178,7 +178,7 @@ function strip() {
   }
   find("strip-note").textContent = `Three marks a set: objective, test loss, ${Object.values(data.tasks)[0].score}, at equal passes. ` +
     `▲ SPDPEG's mean is better than every rival's; ▼ an interval says that it is worse than one of them; ● neither. ` +
-    `Pale: x = 0 is less than ${100 * data.flat} % above the optimum; shown, not counted.`;
+    `Pale: shown, not counted, since x = 0 is less than ${100 * data.flat} % above the optimum, or since the authors' scripts have no parameters for the set.`;
 }
 
 function ranks() {
