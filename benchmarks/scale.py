@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 import spdpeg
 from common import Verdicts, fused_logistic, interleaved, random_rows, seconds, show
@@ -40,11 +41,18 @@ def dense_rows(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, np.where(X @ truth.astype(np.float32) + rng.logistic(size=n) > 0, 1.0, -1.0)
 
 
+def sparse_rows(n: int, d: int, seed: int) -> tuple[sp.csr_array, np.ndarray]:
+    """The same with one entry in a hundred, in random columns."""
+    rng = np.random.default_rng(seed)
+    X = random_rows(n, d, d // 100)
+    X.indices[:] = rng.permuted(np.arange(d, dtype=X.indices.dtype))[X.indices]
+    truth = np.repeat(np.random.default_rng(1).standard_normal(10), -(-d // 10))[:d]
+    return X, np.where(3.0 * (X @ truth) + rng.logistic(size=n) > 0, 1.0, -1.0)
+
+
 def threads(rows: int, verdicts: Verdicts) -> None:
     """Two threads beside one."""
-    sparse = random_rows(rows, 1000, 10)
-    signs = np.where(np.random.default_rng(0).random(rows) > 0.5, 1.0, -1.0)
-    cases = {"dense, 200 columns": dense_rows(rows, 200, 0), "sparse, 1000 columns, 1 %": (sparse, signs)}
+    cases = {"dense, 200 columns": dense_rows(rows, 200, 0), "sparse, 1000 columns, 1 %": sparse_rows(rows, 1000, 0)}
     table = []
     for name, (X, y) in cases.items():
         problem = fused_logistic(X, y)
