@@ -127,7 +127,7 @@ def best_shift(problem: ProblemView, margins: Token) -> float:
         if not math.isfinite(there):  # a loss that grows exponentially
             far = 0.5 * (near + far)
             continue
-        if there * here < 0.0:
+        if (there > 0.0) != (here > 0.0):  # a product might underflow
             return float(brentq(slope, near, far, xtol=1e-13, rtol=1e-12))
         near, far = far, 2.0 * far
     return far
@@ -164,6 +164,7 @@ def _balanced_at(problem: ProblemView, evaluation: Evaluation, accuracy: float) 
     return Slopes(gradient, part, lambda: problem.sums.slopes(margins, shift, up, down))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of a loss that grows exponentially, far from where it is least
 def _profiled(block: Block, loss: Loss, margins: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Margins after a move along the columns of A to where A^T W phi' vanishes: Newton's method, halving its steps."""
     _, labels, weights = block
@@ -179,6 +180,8 @@ def _profiled(block: Block, loss: Loss, margins: np.ndarray, A: np.ndarray) -> n
         if remains <= _ROUNDING * float(np.linalg.norm(np.abs(A).T @ (w * np.abs(slopes)))):
             break
         H = (A * (w * loss.second_derivative(t, labels))[:, None]).T @ A
+        if not (math.isfinite(remains) and np.all(np.isfinite(H))):
+            break
         move = A @ np.linalg.lstsq(H, -gradient, rcond=None)[0]
         step = 1.0
         # Far out, where phi'' is next to 0, a full Newton step overshoots; halve it until the gradient falls.

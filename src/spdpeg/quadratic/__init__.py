@@ -15,6 +15,7 @@ rows, losses or tolerances of a run.
 | saddle | the linear systems of small models as they stand, where products lose their digits |
 | linear_algebra | sparse positive definite matrices, factored many times |
 | stopping | when a run ends |
+| vertex | models without curvature by the simplex method |
 | stationary | the rest of the optimality condition, removed by the smallest change |
 | infeasible | proofs that a model has no solution |
 | crossover, simple_face | from an interior point to exact zeros, equal neighbours and active bounds |

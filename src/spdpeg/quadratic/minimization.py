@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..penalties.conic import ConicForm, group_norms
-from . import dense, infeasible, saddle, scaling, sparse, stationary
+from . import dense, infeasible, saddle, scaling, sparse, stationary, vertex
 from .central_path import Point, Terms
 from .model import LowRank, Model, ModelSolution, Status
 from .stopping import FLOOR
@@ -83,6 +83,8 @@ class _Way(NamedTuple):
     """Linear systems as they stand, with this shift."""
     guess: bool = False
     """In units of an earlier solution."""
+    vertex: bool = False
+    """By the simplex method."""
 
 
 def _others(model: Model, found: ModelSolution) -> list[_Way]:
@@ -91,6 +93,7 @@ def _others(model: Model, found: ModelSolution) -> list[_Way]:
     shifts: tuple[float, ...] = saddle.SHIFTS if small else ()
     # New units come first: they are the cure where a gap is small only in units that were too large.
     ways = [_Way(whole=shifts[-1] if small else 0.0, guess=True)] * _GUESSES if _is_rough(model, found) else []
+    ways += [_Way(vertex=True)] if vertex.fits(model) else []
     for whole in (0.0, *shifts):
         if whole:
             ways.append(_Way(whole=whole))
@@ -139,6 +142,8 @@ def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution |
     terms = scaling.apply(form, scales)
     factor = scales.columns * np.sqrt(scales.width / scales.price)
     b = scales.columns * right / scales.price
+    if way.vertex and (outcome := vertex.run(b, terms)) is not None:
+        return _finished(model, kept, scales, terms, outcome)
     if way.whole:
         outcome = sparse.follow(saddle.WholeSystem(_scaled_parts(model, factor), terms, way.whole), b, accuracy)
     elif _is_small(model):

@@ -27,7 +27,7 @@ from ...losses import Loss
 from ...operators import Operator, as_operator
 from ...penalties import Penalty
 from ...problem import Partitions, Problem
-from ...result import Result, Run, uninterrupted
+from ...result import Result, Run, Status, uninterrupted
 from ...sums import threads
 from .account import account
 from .outputs import Coupled
@@ -365,7 +365,11 @@ def store(
 
 
 def _warn(model: Model, result: Result | Run) -> None:
-    """Say so if the tolerance is not met."""
+    """Say so if the tolerance is not met, or there is nothing to be had."""
+    if result.status is Status.INFEASIBLE:
+        raise InputError(
+            f"The penalties of {type(model).__name__} contradict each other: {result.status}. Widen one of the sets."
+        )
     certificate = result.certificate
     if certificate is None or certificate.met is not None:
         return
@@ -374,7 +378,9 @@ def _warn(model: Model, result: Result | Run) -> None:
     else:
         reached = f"a residual of the optimality conditions of {certificate.residual:.2g}"
     advice = "Raise max_passes or tol, or scale the columns of X to similar size."
-    if abs(certificate.rel_gap) <= model.tol:
+    if result.status is Status.NO_MINIMUM:
+        advice = "No budget is large enough."
+    elif abs(certificate.rel_gap) <= model.tol:
         advice = "Raise tol: what rounding may hide of an objective is as large, so that nothing can prove it."
     warnings.warn(
         f"{type(model).__name__} ended after {result.passes:.4g} passes with {reached} where tol is {model.tol:g}: "
