@@ -190,6 +190,12 @@ def test_it_fits_on_a_telephone(page):
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def luminance(color):
+    """As the web's rules for contrast take it, of a colour like #1d2024."""
+    parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return float(np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
+
+
 @pytest.mark.parametrize(("media", "features"), [("screen", "dark"), ("print", "dark")])
 def test_colours_follow_the_reader(page, media, features):
     def backgrounds():
@@ -205,5 +211,8 @@ def test_colours_follow_the_reader(page, media, features):
         hidden = page.execute_script("return getComputedStyle(document.getElementById('controls')).display")
         legend = page.execute_script(f"{PLOT}.layout.showlegend")
         assert (hidden == "none") == legend == (media == "print")
+        if media == "screen":
+            drawn = page.execute_script(f"{PLOT}.data.filter(t => t.name).map(t => t.line.color)")
+            assert min(luminance(color) + 0.05 for color in drawn) >= 2.9 * (luminance(expected[0]) + 0.05)
     finally:
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})

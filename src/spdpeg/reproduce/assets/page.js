@@ -18,6 +18,20 @@ const place = (axis, at) => (axis === "seconds" ? duration(at) : `${short(at)} p
 const cell = () => `${state.task}/${state.set}`;
 const methods = () => data.tasks[state.task].methods;
 
+const parts = (color) => (color.length === 4 ? [1, 2, 3].map((i) => color[i] + color[i]) : [1, 3, 5].map((i) => color.slice(i, i + 2))).map((two) => parseInt(two, 16) / 255);
+const luminance = (rgb) => {
+  const [r, g, b] = rgb.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+
+// Colours are chosen for white; on a dark card they are mixed with white until they stand out from it three to one.
+function visible(color) {
+  const card = luminance(parts(getComputedStyle(document.documentElement).getPropertyValue("--card").trim()));
+  let rgb = parts(color);
+  while (card < 0.2 && luminance(rgb) + 0.05 < 3 * (card + 0.05)) rgb = rgb.map((part) => part + 0.1 * (1 - part));
+  return `#${rgb.map((part) => Math.round(255 * part).toString(16).padStart(2, "0")).join("")}`;
+}
+
 function radios(id, choices) {
   const group = find(id);
   group.replaceChildren(group.querySelector("legend"));
@@ -48,7 +62,7 @@ function controls() {
       draw();
     });
     const swatch = make("span", { className: `swatch ${method.dash}` });
-    swatch.style.borderTopColor = method.color;
+    swatch.style.borderTopColor = visible(method.color);
     const label = make("label", { className: present ? "choice" : "choice absent" }, input, swatch, make("span", {}, method.label));
     if (!present) label.title = data.skipped.find((s) => s.task === state.task && s.set === state.set && s.method === name)?.why ?? "";
     return label;
@@ -63,7 +77,8 @@ function shown() {
 function traces() {
   const lines = [];
   for (const [name, curve] of shown()) {
-    const { label, color, dash, marker } = methods()[name];
+    const { label, dash, marker } = methods()[name];
+    const color = visible(methods()[name].color);
     // The start lies at zero, where a logarithmic axis has no place.
     const rows = data.rows[cell()];
     const x = state.axis === "reads" ? curve.passes.slice(1).map((p) => p * rows) : curve[state.axis].slice(1);
@@ -141,13 +156,13 @@ function ranking() {
   const head = ["place", "method", "mean", "worse than the first by", "interval"].map((text) => make("th", { scope: "col" }, text));
   const rows = table.rows.map(([rank, name, mean, behind, low, high]) => {
     const cells = rank === null
-      ? ["–", methods()[name].label, "not there yet", "", ""]
+      ? ["–", methods()[name].label, "ended before", "", ""]
       : [rank, methods()[name].label, short(mean), rank === 1 ? "" : brief(behind), rank === 1 || low === null ? "" : `${brief(low)} to ${brief(high)}`];
     return make("tr", {}, ...cells.map((text) => make("td", {}, String(text))));
   });
   find("ranking").replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
   find("ranking-note").textContent = `Interval: of the mean difference over the rounds, corrected for the rows that training parts share, at ${100 * (1 - data.level)} %. ` +
-    `"Not there yet": the method did not do as many passes in the time it had, or diverged.`;
+    `"Ended before": the method came to its end or diverged before that, or its time was up.`;
 }
 
 function strip() {
@@ -270,7 +285,7 @@ function only(settings) {
 find("tuned").addEventListener("click", () => only(["tuned", "one-tuned"]));
 find("authors").addEventListener("click", () => only(["authors"]));
 find("none").addEventListener("click", () => { Object.keys(methods()).forEach((name) => hidden.add(name)); render(); });
-for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", draw);
+for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", render);
 for (const task of Object.values(data.tasks)) {
   // The authors' rivals would double the lines; a button shows them.
   Object.entries(task.methods).forEach(([name, m]) => { if (m.setting === "authors" && !name.startsWith("spdpeg")) hidden.add(name); });
