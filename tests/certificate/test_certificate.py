@@ -363,3 +363,27 @@ def test_a_bound_above_the_objective_is_a_defect() -> None:
     assert "defect" in str(wrong)
     assert not Certificate(1.0, 1.0 + 1e-14, np.nan).defective
     assert not Certificate(1.0, 1.0 + 1e-11, np.nan, cancelled=1e-10).defective
+
+
+def test_conjugate_of_logistic_next_to_0() -> None:
+    """At slopes of 1e-9 the bound has as many digits as they have, not those of 1 - p."""
+    rng = np.random.default_rng(0)
+    p = 1e-9 * rng.random(50)
+    labels = np.where(rng.random(50) < 0.5, -1.0, 1.0)
+    labels[:2] = -1.0, 1.0
+    sums = spdpeg.Problem(rng.standard_normal((50, 2)), labels, losses.Logistic()).sums
+    exact = p.astype(np.longdouble)
+    value = np.mean(exact * np.log(exact) + (1 - exact) * np.log1p(-exact))
+    assert sums.conjugate(-labels * p, 1.0) == pytest.approx(float(value), rel=1e-13)
+
+
+def test_slopes_are_corrected_in_free_directions_alone() -> None:
+    """Fewer rows than coordinates: a correction that kept all coordinates would find none."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((8, 30))
+    weight = np.where(np.arange(30) < 4, 0.0, 0.05)
+    problem = spdpeg.Problem(X, rng.standard_normal(8), losses.Squared(), penalties.L1(weight))
+    result = spdpeg.solve(problem, tol=1e-10)
+    slopes = problem.sums.slopes(problem.sums.evaluate(result.x).margins, 0.0, 1.0, 1.0)
+    moved = problem.certificate(result.x, result.dual, slopes * (1 + 1e-9 * rng.standard_normal(8)))
+    assert moved.rel_gap == pytest.approx(0.0, abs=1e-7)
