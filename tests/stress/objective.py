@@ -26,12 +26,16 @@ class Value(NamedTuple):
         return self.rounding * float(np.finfo(Long).eps) / float(np.finfo(float).eps)
 
 
+@np.errstate(over="ignore")  # of losses that grow exponentially, which are infinite far away
 def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
     """At the coefficients x and the intercept."""
     point = np.asarray(x, dtype=Long)
     margins = case.X.astype(Long) @ point + Long(intercept)
     weights = _weights(case)
-    total = Long(0) if case.loss is None else weights @ loss_values(case.loss, margins, case.labels)
+    counts = weights > 0
+    total = Long(0)
+    if case.loss is not None:
+        total += weights[counts] @ loss_values(case.loss, margins[counts], case.labels[counts])
     image = case.matrix.astype(Long) @ point if case.r2 is not None else np.zeros(0, dtype=Long)
     parts = np.abs(case.matrix) @ np.abs(x) if case.r2 is not None else np.zeros(0)
     violation = 0.0
@@ -42,7 +46,7 @@ def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
         violation = max(violation, outside)
         rough += float(cost) + (0.0 if terms is None else _terms_of(penalty, terms))
     if case.loss is not None:
-        slopes = np.abs(_slopes(case.loss, margins, case.labels))
+        slopes = np.where(counts, np.abs(_slopes(case.loss, np.where(counts, margins, 0), case.labels)), 0)
         sizes = np.abs(case.X) @ np.abs(x) + abs(intercept) + _label_sizes(case)
         rough += float(weights @ (slopes * sizes))
         # Where all margins are met, squares of what rounding leaves of them remain.

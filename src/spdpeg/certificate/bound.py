@@ -61,6 +61,7 @@ NO_CONJUGATE = "a term has no conjugate in closed form"
 NOT_FEASIBLE = "no feasible dual point was found"
 
 
+@np.errstate(over="ignore", invalid="ignore")  # where a loss that grows exponentially overflows there is no bound
 def certify(
     problem: ProblemView,
     x: np.ndarray,

@@ -116,7 +116,7 @@ def best_shift(problem: ProblemView, margins: Token) -> float:
         return float(problem.sums.mean_slopes(margins, np.array([shift]))[0])
 
     here = slope(0.0)
-    if here == 0.0:
+    if here == 0.0 or not math.isfinite(here):
         return 0.0
     # No more than that, so that the root lies beyond, if phi'' has a bound.
     near, far = 0.0, -here / problem.loss.curvature or -math.copysign(1.0, here)
@@ -164,7 +164,6 @@ def _balanced_at(problem: ProblemView, evaluation: Evaluation, accuracy: float) 
     return Slopes(gradient, part, lambda: problem.sums.slopes(margins, shift, up, down))
 
 
-@np.errstate(over="ignore", invalid="ignore")  # of a loss that grows exponentially, far from where it is least
 def _profiled(block: Block, loss: Loss, margins: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Margins after a move along the columns of A to where A^T W phi' vanishes: Newton's method, halving its steps."""
     _, labels, weights = block
