@@ -81,7 +81,8 @@ def missed(model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> float
     """Mean squared error of a fitted model, or the mean loss of another family, by which weights are chosen."""
     loss, scores = model._loss(), model._margins(X, offset)
     if loss.quadratic:
-        return float(np.mean(np.average(np.square(scores - numbers("y", y)), axis=0, weights=sample_weight)))
+        squares = np.square(scores - numbers("y", y))
+        return float(np.mean(squares if sample_weight is None else np.average(squares, axis=0, weights=sample_weight)))
     if scores.ndim == 2:
         columns = zip(scores.T, numbers("y", y).T, strict=True)
         return float(np.mean([np.average(loss.value(*column), weights=sample_weight) for column in columns]))

@@ -80,7 +80,7 @@ def solve_chain(problem: View, tol: float) -> Run | None:
     x, y, lower = along_chain(problem)
     loss = chain_loss(problem)
     value = loss.value(x) + problem.penalty_value(x)
-    certificate = Certificate(value, lower, np.nan).judged(tol, problem.loss_size)
+    certificate = Certificate(value, lower, np.nan).judged(tol)
     if certificate.met != "relative gap" or not loss.error(x) <= SURE * abs(value):
         return None
     passes = problem.uncounted_rows() / problem.n_rows

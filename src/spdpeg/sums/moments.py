@@ -12,6 +12,7 @@ Computing 41, 2019).
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -240,7 +241,7 @@ class DiagonalMoments:
         """Minus the slope at 0."""
         return self.curvature * self.target
 
-    @property
+    @cached_property
     def uniform_curvature(self) -> float | None:
         """The one number on the diagonal; None if there are several."""
         most = float(self.curvature.max(initial=0.0))
