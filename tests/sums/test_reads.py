@@ -145,8 +145,10 @@ def test_one_number_stays_with_each_row(kind: str, tmp_path: Path, monkeypatch: 
         tracemalloc.stop()
         assert result.certificate.met is not None
     least = 8 * 600_000
-    # A sample of 2 % of the rows is in memory for a while, and one block more or less is being read ahead.
-    assert peaks[1] - peaks[0] <= 1.1 * least
+    # A sample of 2 % of the rows is in memory for a while. The peak may come with one block more being read ahead, as
+    # threads happen to run; a second number for each row would be 4.8 MB more.
+    block = 8 * 100_000
+    assert peaks[1] - peaks[0] <= 1.1 * least + block
 
 
 @pytest.mark.parametrize("loss", [losses.Logistic(), losses.Squared()], ids=repr)

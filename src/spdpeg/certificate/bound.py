@@ -93,7 +93,8 @@ def certify(
         # step; those at x have to be scaled into the dual domain, which costs first order.
         if slopes is not None:
             lower = max(lower, bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
-            if tol is not None and primal - lower > tol * abs(primal) and _one_norm(problem) is None:
+            missed = tol is not None and primal - lower > tol * abs(primal) and _one_norm(problem) is None
+            if missed and (last or problem.sums.resident):  # which may take a read, and a step brings more
                 lower = max(lower, _restored_bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
         # Half of tol: a bound that is only just good enough might be lost again to rounding when it is judged.
         enough = tol is not None and primal - lower <= 0.5 * tol * abs(primal)
@@ -105,7 +106,9 @@ def certify(
             lower = max(lower, bound(problem, at_point(problem, evaluation, accuracy), y.copy(), x))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         obstacle = NO_CONJUGATE
-    cancelled = _cancelled(problem, x, y, slopes, evaluation) if primal < lower < math.inf else 0.0
+    cancelled = 0.0
+    if primal < lower < math.inf:
+        cancelled = _cancelled(problem, x, y, slopes, slopes_gradient, evaluation)
     certificate = Certificate(primal, lower, math.nan, cancelled=cancelled)
     if math.isfinite(certificate.rel_gap) or certificate.gap == 0.0 or evaluation.margins is None:
         return certificate
@@ -113,7 +116,14 @@ def certify(
     return Certificate(primal, lower, residual(problem, x, y, evaluation), obstacle=obstacle)
 
 
-def _cancelled(problem: ProblemView, x: np.ndarray, y: np.ndarray, slopes: Token, evaluation: Evaluation) -> float:
+def _cancelled(
+    problem: ProblemView,
+    x: np.ndarray,
+    y: np.ndarray,
+    slopes: Token,
+    slopes_gradient: np.ndarray | None,
+    evaluation: Evaluation,
+) -> float:
     """What may make a gap negative at a solution: rounding of sums that cancel, and sets that are met up to rounding.
 
     Objective and bound are equal because <A^T W u / N, x> and <y, F x> cancel. A point outside a set by the last digits
@@ -121,7 +131,7 @@ def _cancelled(problem: ProblemView, x: np.ndarray, y: np.ndarray, slopes: Token
     """
     if slopes is None and evaluation.margins is None:
         return 0.0
-    at = at_point(problem, evaluation, _EXACT) if slopes is None else _given(problem, slopes, None)
+    at = at_point(problem, evaluation, _EXACT) if slopes is None else _given(problem, slopes, slopes_gradient)
     sizes = root_mean_square(problem, at) * float(problem.column_sizes @ np.abs(x))
     v, outside = -at.gradient, 0.0
     if y.size:
