@@ -71,9 +71,10 @@ class TotalVariation(InPieces):
             mask = np.asarray(self.mask)
         except ValueError:  # lists of different lengths
             mask = np.empty(0)
-        if mask.dtype != bool or mask.ndim == 0 or np.count_nonzero(mask) != n_features:
+        inside = int(np.count_nonzero(mask)) if mask.dtype == bool else 0
+        if mask.ndim == 0 or inside != n_features:
             raise InputError(
-                f"mask of {type(self).__name__} has shape {mask.shape}, type {mask.dtype} and {np.count_nonzero(mask)} "
+                f"mask of {type(self).__name__} has shape {mask.shape}, type {mask.dtype} and {inside} "
                 f"places inside; X has {n_features} columns. Give an array of bools with one True for each column."
             )
         if self.shape is not None and tuple(self.shape) != mask.shape:

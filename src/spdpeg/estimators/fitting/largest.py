@@ -18,6 +18,7 @@ from ...operators import Operator, Repeated
 from ...parameters import as_number, shown
 from ...penalties import FusedL1, Penalty
 from ...problem import Problem
+from ..refusals import told
 from .flow import Plan, plan, separate
 from .outputs import Coupled, across
 from .settings import check_estimator
@@ -173,7 +174,9 @@ class AtZero(NamedTuple):
 def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
     """Minus the gradients of the mean loss at x = 0 and at the best intercept, and the terms with these weights."""
     check_estimator(estimator)
-    return _at_zero_of(plan(clone(estimator).set_params(**weights), *data))
+    with told():  # parameters that cannot be copied, such as a generator
+        copied = clone(estimator).set_params(**weights)
+    return _at_zero_of(plan(copied, *data))
 
 
 def _at_zero_of(found: Plan) -> AtZero:

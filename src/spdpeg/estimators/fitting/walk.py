@@ -15,6 +15,7 @@ from ...result import uninterrupted
 from ...sampled_newton.continuation import Continuation, Neighbour, extrapolate
 from ...sums import evaluated_rows
 from ...sums.moments import Moments
+from ..refusals import told
 from .flow import Plan, Solution, Start, fit, keep, penalties, plan
 
 Ends = list[Any]
@@ -55,7 +56,8 @@ def walk(
     """
     names = {"lam1", "lam2"} & estimator.get_params(deep=False).keys()
     # Positive weights first, so that F is made whatever the grids hold.
-    model = clone(estimator).set_params(verbose=False, **dict.fromkeys(names, 1.0))
+    with told():  # parameters that cannot be copied, such as a generator
+        model = clone(estimator).set_params(verbose=False, **dict.fromkeys(names, 1.0))
     whole = plan(model, X, y, sample_weight, offset)
     if moments is not None:
         whole.problems[0].adopt_moments(moments)
