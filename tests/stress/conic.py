@@ -228,6 +228,8 @@ def _penalty(r: Any, M: np.ndarray, u: Any, k: float) -> tuple[Any, list[Any]]:
         case "HuberL1":
             weights = np.broadcast_to(np.asarray(r.weight, dtype=float), (len(M),)) * (k * r.delta / 2)
             return weights @ cp.huber((M / r.delta) @ u, 1.0), []
+        case "Nuclear" if min(r.shape) == 1:
+            return (cp.norm2((k * r.weight * M) @ u) if r.weight > 0 else 0), []
         case "Nuclear":
             return (cp.normNuc(cp.reshape((k * r.weight * M) @ u, r.shape, order="C")) if r.weight > 0 else 0), []
         case "Hinge":

@@ -42,6 +42,9 @@ PENALTIES = (
 )
 SETS = ("Box", "NonNegative", "L2Ball", "L1Ball", "Simplex")
 
+_MOST_SIDES = 41
+"""Rows and columns of a matrix whose nuclear norm a conic solver takes in a moment."""
+
 OPERATORS = (
     "None",
     "Identity",
@@ -152,8 +155,7 @@ def _penalty(rng: Generator, kind: str, scales: Scales) -> Any:
         case "GroupL2":
             return _groups(rng, lam * np.sqrt(max(n, 1)), n)
         case "Nuclear":
-            rows = int(rng.choice([k for k in range(1, n + 1) if n % k == 0] or [1]))
-            return penalties.Nuclear(lam, (rows, n // rows))
+            return penalties.Nuclear(lam, _shape(rng, n))
         case "LInf":
             return penalties.LInf(lam * max(n, 1))
         case "HuberL1":
@@ -166,6 +168,13 @@ def _penalty(rng: Generator, kind: str, scales: Scales) -> Any:
             return penalties.Quantile(labels, float(rng.uniform(0.05, 0.95)), lam if rng.random() < 0.5 else vector)
     cut = int(rng.integers(0, n + 1))
     return separable(rng, [cut, n - cut], scales)
+
+
+def _shape(rng: Generator, n: int) -> tuple[int, int]:
+    """Of a matrix with n entries, so small that a conic solver takes its singular values, or of one row or column."""
+    few = [k for k in range(1, n + 1) if n % k == 0 and (k in (1, n) or k + n // k <= _MOST_SIDES)]
+    rows = int(rng.choice(few or [1]))
+    return rows, n // rows
 
 
 def separable(rng: Generator, lengths: list[int], scales: Scales) -> Any:
