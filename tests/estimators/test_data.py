@@ -141,3 +141,11 @@ def test_objective_of_rounded_coefficients(fit_intercept: bool) -> None:
     assert model.objective_ == pytest.approx(value, rel=1e-12)
     assert model.certificate_.primal == pytest.approx(value, rel=1e-12)
     assert model.certificate_.dual <= value
+
+
+def test_sets_that_contradict_each_other_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 3))
+    model = estimators.CompositeRegressor(r1=penalties.Box(2.0, 3.0), r2=penalties.Box(-1.0, 1.0))
+    with pytest.raises(InputError, match="contradict each other"):
+        model.fit(X, X[:, 0])

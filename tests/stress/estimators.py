@@ -121,8 +121,7 @@ def _model(
         first = penalties.L2Squared(lam1) if ridge else l1
         parameters = {**weights, "structure": edges, "r1": "ridge" if ridge else "l1"}
         return parameters, first, l2, operators.GraphDifference(edges)
-    rows = int(rng.choice([k for k in range(1, d + 1) if d % k == 0]))
-    shape = (rows, d // rows)
+    shape = terms.matrix_shape(rng, d)
     if name.startswith("LowRank"):
         return {**weights, "shape": shape}, l1, penalties.Nuclear(lam2, shape), None
     if name.startswith("TotalVariation"):

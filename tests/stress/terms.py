@@ -155,7 +155,7 @@ def _penalty(rng: Generator, kind: str, scales: Scales) -> Any:
         case "GroupL2":
             return _groups(rng, lam * np.sqrt(max(n, 1)), n)
         case "Nuclear":
-            return penalties.Nuclear(lam, _shape(rng, n))
+            return penalties.Nuclear(lam, matrix_shape(rng, n))
         case "LInf":
             return penalties.LInf(lam * max(n, 1))
         case "HuberL1":
@@ -170,7 +170,7 @@ def _penalty(rng: Generator, kind: str, scales: Scales) -> Any:
     return separable(rng, [cut, n - cut], scales)
 
 
-def _shape(rng: Generator, n: int) -> tuple[int, int]:
+def matrix_shape(rng: Generator, n: int) -> tuple[int, int]:
     """Of a matrix with n entries, so small that a conic solver takes its singular values, or of one row or column."""
     few = [k for k in range(1, n + 1) if n % k == 0 and (k in (1, n) or k + n // k <= _MOST_SIDES)]
     rows = int(rng.choice(few or [1]))
