@@ -14,6 +14,7 @@ from ..data import Stream, Tables
 from ..errors import UnsupportedError
 from ..exact import split_program
 from ..exact.condensed import Condensed
+from ..exact.group_pieces import Groups
 from ..exact.interior_point import InteriorPoint
 from ..exact.one_read import OneRead
 from ..exact.penalty_form import PenaltyForm, SplitForm
@@ -131,8 +132,10 @@ def _exact(problem: Problem) -> list[tuple[Periodic, str]]:
         again = [(method, "one-read ended before the tolerance was met") for method, _ in among_rows]
         if problem.is_signal and form.form.K.nnz <= _MOST_SIGNAL:
             return [(OneRead(), "X is diagonal, so that the whole problem is one sparse conic program"), *again]
-        slow = problem.on_disk and problem.n_rows >= form.form.width  # there reads count, not flops
-        if small or ((problem.knows_moments or slow) and form.form.width <= MOST_COORDINATES):
+        # On a disk reads count, not flops; elsewhere a product of all rows pays if the rest is nearly free.
+        few = form.lines is not None and _may_be_few(problem, form.lines)
+        whole = problem.n_rows >= form.form.width and (problem.on_disk or few)
+        if small or ((problem.knows_moments or whole) and form.form.width <= MOST_COORDINATES):
             return [(OneRead(), "the second moments of the rows are all that the squared loss depends on"), *again]
     return among_rows
 
@@ -148,6 +151,8 @@ def _exact_on_rows(problem: Problem, form: PenaltyForm) -> list[tuple[Periodic, 
     lines = None if small else form.lines
     if lines is not None and _may_be_few(problem, lines):
         return [(WorkingSet(), "of many coordinates the penalties leave few that differ")]
+    if not small and form.groups is not None and _are_grouped(problem, form.groups):
+        return [(WorkingSet(), "of many groups of coordinates the penalties leave few that are not 0")]
     if width <= _LARGE_MATRIX:
         return [(ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly")]
     bounded = math.isfinite(problem.loss.curvature)
@@ -175,6 +180,13 @@ def _may_be_few(problem: Problem, lines: Lines) -> bool:
         sparse = directions is not None and int(directions.shape[1]) <= 1 + problem.n_features // 10
     chain = problem.joint_penalty is not None
     return sparse and (chain or lines.K.nnz <= _MOST_ROWS)
+
+
+def _are_grouped(problem: Problem, groups: Groups) -> bool:
+    """Whether each feature has a weight, of its own or of its group."""
+    held = groups.weight > 0.0
+    held[groups.members] = True
+    return bool(np.all(held[: problem.n_features]))
 
 
 def _is_ridge(problem: Problem, lines: Lines) -> bool:

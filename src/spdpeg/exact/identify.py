@@ -5,6 +5,7 @@ and the fused rows that stay fused. All other rows of the penalty are opened in 
 made larger by a factor fewer rows are opened, and the step is still one of descent.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,28 @@ class Identified:
     multipliers: np.ndarray | None = None
 
 
+def capped(found_with: Callable[[float], Identified], most: int) -> Identified:
+    """What is found with weights as they are, or larger by the least factor that opens no more than `most`, about."""
+    found = found_with(1.0)
+    if found.pieces.number <= most:
+        return found
+    low, high = 1.0, 2.0
+    pieces = found_with(high).pieces
+    for _ in range(_MOST_DOUBLINGS):
+        if pieces.number <= most:
+            break
+        low, high = high, 2.0 * high
+        pieces = found_with(high).pieces
+    for _ in range(_BISECTIONS):
+        middle = float(np.sqrt(low * high))
+        tried = found_with(middle).pieces
+        if tried.number > most:
+            low = middle
+        else:
+            high, pieces = middle, tried
+    return Identified(pieces, found.multipliers)
+
+
 class Identifier:
     """Finds pieces for one set of penalties.
 
@@ -43,24 +66,7 @@ class Identifier:
 
     def __call__(self, x: np.ndarray, gradient: np.ndarray, step: float, most: int) -> Identified:
         """Pieces of which about `most` at most are not 0."""
-        found = self._with(x, gradient, step, 1.0)
-        if found.pieces.number <= most:
-            return found
-        low, high = 1.0, 2.0
-        pieces = self._with(x, gradient, step, high).pieces
-        for _ in range(_MOST_DOUBLINGS):
-            if pieces.number <= most:
-                break
-            low, high = high, 2.0 * high
-            pieces = self._with(x, gradient, step, high).pieces
-        for _ in range(_BISECTIONS):
-            middle = np.sqrt(low * high)
-            tried = self._with(x, gradient, step, middle).pieces
-            if tried.number > most:
-                low = middle
-            else:
-                high, pieces = middle, tried
-        return Identified(pieces, found.multipliers)
+        return capped(lambda factor: self._with(x, gradient, step, factor), most)
 
     def _with(self, x: np.ndarray, gradient: np.ndarray, step: float, factor: float) -> Identified:
         if self._chain is not None:

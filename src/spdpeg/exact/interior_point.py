@@ -9,12 +9,11 @@ from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..penalties.conic import ConicForm, broken_lines
 from ..problem import View
-from ..quadratic import Model, minimize, to_face
+from ..quadratic import Model, minimize, to_face, within
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution
 from ..state import State
 from . import split_program
-from .newton_models import within
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
 

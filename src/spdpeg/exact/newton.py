@@ -15,8 +15,9 @@ import numpy as np
 
 from ..certificate import null_model
 from ..problem import View
+from ..quadratic import Minimum
 from ..sums import Sums, Sweep
-from .newton_models import Minimum, Models
+from .newton_models import Models
 
 _ARMIJO = 1e-4
 """Part of the foretold decrease that a step must bring."""

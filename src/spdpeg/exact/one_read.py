@@ -13,14 +13,14 @@ from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..problem import View
-from ..quadratic import Model, minimize, to_face
+from ..quadratic import Model, minimum
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher
 from ..state import State
 from ..sums import Evaluation
 from ..sums.moments import Quadratic
-from .newton_models import refined, within
 from .penalty_form import PenaltyForm
+from .piece_models import PieceModels
 from .prox_newton import MOST_COORDINATES
 from .quadratic_bound import lower_bound
 from .signal import SURE, ChainLoss, along_chain, chain_loss, is_chain
@@ -120,17 +120,15 @@ class OneRead(Periodic, Watcher):
         form = PenaltyForm.of(problem)
         assert form is not None
         model = Model(loss.H, loss.b, form.form)
-        solution = minimize(model)
-        if solution.status == "infeasible" or not np.all(np.isfinite(solution.w)):
-            state.numbers["infeasible"] = solution.status == "infeasible"
+        pieces = PieceModels.of(problem, form) if isinstance(loss.H, np.ndarray) else None
+        found = minimum(model) if pieces is None else pieces.minimum(loss.H, loss.b, state.vectors["x"])
+        if found.status == "infeasible" or not np.all(np.isfinite(found.w)):
+            state.numbers["infeasible"] = found.status == "infeasible"
             return
-        face = to_face(model, solution)
-        if isinstance(model.H, np.ndarray):
-            solution = refined(model, solution)
-        x = loss.decoded(within(model, solution.w if face is None else face)[: problem.n_coordinates])
+        x = loss.decoded(found.point[: problem.n_coordinates])
         value = loss.value(x) + problem.penalty_value(x)
-        lower = lower_bound(model, loss, solution.w, solution.y, value)
-        self._take(loss, state, x, form.multiplier(solution.w, solution.y), lower)
+        lower = lower_bound(model, loss, found.w, found.y, value)
+        self._take(loss, state, x, form.multiplier(found.w, found.y), lower)
 
     @staticmethod
     def _take(loss: ChainLoss | Quadratic, state: State, x: np.ndarray, y: np.ndarray, lower: float) -> None:

@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..penalties import SeparableSum
-from ..penalties.conic import ConicForm
+from ..penalties.conic import ConicForm, as_csr
 from ..problem import View
 from ..quadratic.augmented import Split
+from .group_pieces import Groups
 from .newton_models import ConicModels, SplitModels
 from .pieces import Lines
 
@@ -47,7 +48,7 @@ class PenaltyForm:
         r2 = problem.r2.conic_form(problem.F.n_outputs)
         if r1 is None or r2 is None:
             return None
-        F = sp.csr_array(problem.F.matrix())
+        F = as_csr(problem.F.matrix())
         group_rows = r1.K.shape[0] - r1.n_lines
         return cls(r1 + r2.after(F), r2, F, r1.n_lines, group_rows, r1.width - r1.size)
 
@@ -65,6 +66,11 @@ class PenaltyForm:
     def lines(self) -> Lines | None:
         """The same as weighted absolute values and squares; None if it holds anything else."""
         return Lines.of(self.form)
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The same with norms of groups among them, where r2 is 0; None if it holds anything else."""
+        return None if self.inner.K.shape[0] else Groups.of(self.form)
 
     def multiplier(self, w: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The subgradient of r2 at F x that w and the multipliers y of the form stand for."""

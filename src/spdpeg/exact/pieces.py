@@ -70,10 +70,8 @@ class Lines:
         if form.width != form.size or form.weight.size or form.rounded or not symmetric:
             return None
         # With an offset or a slope at 0 the kink is not where x vanishes, and pieces would be the wrong ones.
-        if np.any(form.offset) or np.any(form.linear):
-            return None
-        ridge = form.quadratic.diagonal()
-        if form.quadratic.nnz and abs(form.quadratic - sp.diags_array(ridge)).max() > 0.0:
+        ridge = diagonal_of(form)
+        if np.any(form.offset) or np.any(form.linear) or ridge is None:
             return None
         return cls.made(form.K, form.up, np.zeros(form.size), ridge)
 
@@ -191,6 +189,13 @@ class Lines:
         parted = (first != second) & (first >= 0) & (second >= 0)
         K, cost = _pair_rows(first[parted], second[parted], self.cost[parted], pieces.number)
         return Lines(weight, ridge, K, cost, np.ones(cost.size, dtype=bool))
+
+
+def diagonal_of(form: ConicForm) -> np.ndarray | None:
+    """The squares of a form as one number for each coordinate; None if they are mixed."""
+    ridge = form.quadratic.diagonal()
+    mixed = form.quadratic.nnz and abs(form.quadratic - sp.diags_array(ridge)).max() > 0.0
+    return None if mixed else ridge
 
 
 def _pair_rows(first: np.ndarray, second: np.ndarray, cost: np.ndarray, width: int) -> tuple[sp.csr_array, np.ndarray]:

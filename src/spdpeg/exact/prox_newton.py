@@ -17,6 +17,7 @@ from ..state import State
 from ..sums import Evaluation, Token
 from .newton import Iterate, Newton, first_point
 from .penalty_form import PenaltyForm, SplitForm, model_form
+from .piece_models import PieceModels
 from .sampled_start import sampled_start
 
 MOST_COORDINATES = 3000
@@ -181,7 +182,8 @@ class ProxNewton(Periodic, Watcher):
         if self._kept is None or self._kept[0] is not problem:
             form = model_form(problem)
             assert form is not None
-            newton = Newton(problem.sums, form.models, problem.penalty_value, problem.loss.curvature)
+            models = PieceModels.of(problem, form) if isinstance(form, PenaltyForm) else None
+            newton = Newton(problem.sums, models or form.models, problem.penalty_value, problem.loss.curvature)
             self._kept = problem, form, newton
         return self._kept
 

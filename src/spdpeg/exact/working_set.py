@@ -23,11 +23,12 @@ from ..solvers.base import About, Periodic, Solution, Watcher, require_different
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
 from .condensed import Condensed
+from .group_pieces import GroupIdentifier, Groups
 from .identify import Identified, Identifier
 from .newton import Newton, first_point
 from .newton_models import ConicModels
 from .penalty_form import PenaltyForm
-from .pieces import Pieces
+from .pieces import Lines, Pieces
 
 _FIRST_PIECES = 200
 """Pieces that a step may have at first."""
@@ -64,7 +65,7 @@ class WorkingSet(Periodic, Watcher):
         cost="2 passes; Newton steps on N x k collapsed columns, k the number of pieces",
         memory="N + 2 d + l; N k + k^2 + 4 N + 4 d more for a step",
         rate="ends after finitely many steps if the small problems are solved exactly",
-        needs="smooth loss; r1 and r2 of l1 type, ridge or zero; finite sum",
+        needs="smooth loss; r1 and r2 of l1 type, ridge or zero, or r1 of disjoint groups alone; finite sum",
         assumptions="the small problems solved exactly, the loss strictly convex among the pieces",
         deterministic=True,
         finite_sum=True,
@@ -76,10 +77,10 @@ class WorkingSet(Periodic, Watcher):
     def check(self, problem: View) -> None:
         require_differentiable(self, problem)
         form = PenaltyForm.of(_inner(problem))
-        if form is None or form.lines is None:
+        if form is None or (form.lines is None and form.groups is None):
             raise UnsupportedError(
-                f"working-set takes weighted absolute values of x and F x, and ridge; here r1={problem.r1!r}, "
-                f'r2={problem.r2!r}. Use "prox-newton" or "vr-spdpeg".'
+                "working-set takes weighted absolute values of x and F x, ridge, and disjoint groups where r2 is 0; "
+                f'here r1={problem.r1!r}, r2={problem.r2!r}. Use "prox-newton" or "vr-spdpeg".'
             )
 
     def steps_ahead(self, state: State) -> float:
@@ -121,8 +122,8 @@ class WorkingSet(Periodic, Watcher):
         # On the pieces the problem is small and is solved exactly, so that no set of pieces is visited twice and there
         # are finitely many.
         sums = problem.sums.collapse(pieces.labels, pieces.number)
-        lines = parts.lines.collapsed(pieces)
-        newton = Newton(sums, ConicModels(lines.form), lines.value, problem.loss.curvature)
+        penalties = parts.penalties.collapsed(pieces)
+        newton = Newton(sums, ConicModels(penalties.form), penalties.value, problem.loss.curvature)
         w, margins, curvatures = self._solve(newton, pieces.reduce(v["x"]), numbers)
         x = pieces.expand(w)
         # The step that finds the next pieces is that of the most curved one of these, by its number of coordinates.
@@ -231,15 +232,22 @@ class _Parts:
     def __init__(self, problem: View) -> None:
         form = PenaltyForm.of(problem)
         assert form is not None
-        assert form.lines is not None
-        self.form, self.lines = form, form.lines
-        self.identify = Identifier(self.lines, problem.fused)
+        self.form = form
+        self.penalties: Lines | Groups
+        self.identify: Identifier | GroupIdentifier
+        if form.lines is not None:
+            self.penalties, self.identify = form.lines, Identifier(form.lines, problem.fused)
+        else:
+            assert form.groups is not None
+            self.penalties, self.identify = form.groups, GroupIdentifier(form.groups)
 
     def dual(self, problem: View, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:
         """Multiplier of r2 at F x."""
         if found.multipliers is None:
             return problem.chain_dual(x, -gradient)
-        lines = self.lines
+        lines = self.penalties
+        if isinstance(lines, Groups):
+            return np.zeros(0)
         slopes = -(gradient + lines.K.T @ found.multipliers + lines.ridge * x)
         return self.form.multiplier(x, lines.restored(self.form.form, slopes, found.multipliers))
 

@@ -130,6 +130,10 @@ shared = njit(**_OPTIONS, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=
 """The same for longer functions: compiled once and called, which keeps large kernels quick to compile."""
 
 
+allocating = njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""The same for functions that make arrays of their own: parts of a `Kernel` that allocates, outside its loops."""
+
+
 strict = njit(nogil=True, error_model="numpy", fastmath={"contract"}, _nrt=False, forceinline=True)
 """The same for formulas whose roundings must happen in the order in which they are written."""
 
@@ -363,6 +367,11 @@ class Hook(Kernel):
 
 kernel = Kernel
 """Decorator: compile a hot loop that takes plain data and `Term` records."""
+
+
+def allocating_kernel(function: Callable[..., Any]) -> Kernel:
+    """Decorator of a kernel that makes arrays of its own, once a call."""
+    return Kernel(function, allocates=True)
 
 
 def scalar(function: Callable[[float, float, np.ndarray, np.ndarray], float]) -> Hook:

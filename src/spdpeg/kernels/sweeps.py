@@ -4,9 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import CHUNK, Term, call_chunk, call_scalar, inner, kernel
+from .jit import CHUNK, Term, call_chunk, call_scalar, inner, kernel, shared
 from .lapack import Routines, add_gram
 from .rows import Rows, add_row, row_dot, weight_of
+
+_TILE = 32
+"""Rows and columns of a matrix that are copied at a time."""
 
 
 class Labelled(NamedTuple):
@@ -40,6 +43,37 @@ class Ahead(NamedTuple):
     """u, and A^T W u / N, to be filled."""
 
 
+class DenseChunk(NamedTuple):
+    """Room for sparse rows written out, `CHUNK` at a time, whose outer products BLAS adds up; empty if none does."""
+
+    table: np.ndarray
+    lapack: Routines
+
+
+@shared
+def add_outers(
+    rows: Rows,
+    start: int,
+    stop: int,
+    weights: np.ndarray,
+    curvatures: np.ndarray,
+    mean: float,
+    room: DenseChunk,
+    out: np.ndarray,
+) -> None:
+    """Add mean * w_i curvature_i a_i a_i^T to the lower triangle of out, for the sparse rows of a chunk."""
+    table = room.table
+    table[:] = 0.0
+    for i in range(start, stop):
+        scale = np.sqrt(mean * weight_of(weights, i) * curvatures[i])
+        line = table[i - start]
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            line[np.uint64(rows.indices[p])] += scale * rows.values[p]
+        if rows.bias != 0.0:
+            line[rows.width] = scale * rows.bias
+    add_gram(room.lapack, table, out)
+
+
 @inner
 def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
     """out + out^T += factor a_i a_i^T for a sparse row, whose columns may be in any order: each pair is added once."""
@@ -55,21 +89,33 @@ def add_outer(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
         out[rows.width, rows.width] -= 0.5 * factor * rows.bias * rows.bias
 
 
+@shared
+def complete(out: np.ndarray, halved: bool) -> None:
+    """out + out^T where sums were halved and added to any triangle; otherwise the lower one to both."""
+    n = out.shape[0]
+    for first in range(0, n, _TILE):
+        for begin in range(0, first + 1, _TILE):
+            # Tile by tile: both halves of a large matrix would not stay in the cache.
+            for i in range(first, min(first + _TILE, n)):
+                for j in range(begin, min(begin + _TILE, i + 1)):
+                    total = out[i, j] + (out[j, i] if halved else 0.0)
+                    out[i, j] = out[j, i] = total
+
+
 @kernel
 def sweep(
     data: Labelled,
     x: np.ndarray,
     known: bool,
-    stride: int,
+    room: DenseChunk,
     here: AtRows,
     ahead: Ahead,
     gradient: np.ndarray,
     curvature: np.ndarray,
 ) -> float:
-    """Mean loss at x; fills what stays with the rows, the gradient, and half the curvature in any triangle.
+    """Mean loss at x; fills what stays with the rows, the gradient and the curvature.
 
-    Margins are computed unless they are known. The curvature is the sum over every `stride`-th row, or left alone if
-    it has no entries.
+    Margins are computed unless they are known. The curvature is left alone if it has no entries.
     """
     n = here.margins.size
     total = 0.0
@@ -91,11 +137,14 @@ def sweep(
                 move = row_dot(data.rows, i, ahead.point) - ahead.margins[i]
                 ahead.foretold[i] = ahead.slopes[i] + ahead.curvatures[i] * move
                 add_row(data.rows, i, weight_of(data.weights, i) * ahead.foretold[i] / n, ahead.gradient)
-        if curvature.size:
-            for i in range(start + (-start) % stride, stop, stride):
+        if room.table.size:
+            add_outers(data.rows, start, stop, data.weights, here.curvatures, 1.0 / n, room, curvature)
+        elif curvature.size:
+            for i in range(start, stop):
                 factor = weight_of(data.weights, i) * here.curvatures[i] / n
                 if factor != 0.0:
                     add_outer(data.rows, i, factor, curvature)
+    complete(curvature, room.table.size == 0)
     return total / n
 
 
@@ -114,12 +163,24 @@ def read_margins(data: Labelled, here: AtRows) -> float:
 
 
 @kernel
-def outer_sum(rows: Rows, factors: np.ndarray, stride: int, out: np.ndarray) -> None:
-    """out + out^T = sum over every `stride`-th row of factor_i a_i a_i^T."""
+def outer_sum(rows: Rows, factors: np.ndarray, room: DenseChunk, out: np.ndarray) -> None:
+    """out = sum over all rows of factor_i a_i a_i^T."""
     out[:] = 0.0
-    for i in range(0, factors.size, stride):
-        if factors[i] != 0.0:
-            add_outer(rows, i, factors[i], out)
+    if room.table.size:
+        for start in range(0, factors.size, CHUNK):
+            stop = min(start + CHUNK, factors.size)
+            add_outers(rows, start, stop, factors[:0], factors, 1.0, room, out)
+    else:
+        for i in range(factors.size):
+            if factors[i] != 0.0:
+                add_outer(rows, i, factors[i], out)
+    complete(out, room.table.size == 0)
+
+
+@kernel
+def mirror(out: np.ndarray) -> None:
+    """Make a matrix whose lower triangle is known symmetric."""
+    complete(out, False)
 
 
 @kernel

@@ -8,7 +8,7 @@ from ..kernels import jit
 from ..kernels.thresholds import excess, largest, length, threshold
 from ..parameters import positive
 from .base import FEASIBLE, Packed, Penalty, norm
-from .conic import ConicForm, ball, broken_lines
+from .conic import ConicForm, ball, broken_lines, identity
 
 
 class L2Ball(Penalty):
@@ -133,7 +133,7 @@ class Simplex(Penalty):
 
     def conic_form(self, size: int) -> ConicForm:
         (total,) = self.pack(size).reals
-        sign = broken_lines(sp.eye_array(size), 0.0, 0.0, np.inf)
+        sign = broken_lines(identity(size), 0.0, 0.0, np.inf)
         return sign + broken_lines(np.ones((1, size)), total, np.inf, np.inf)
 
     def pack(self, size: int) -> Packed:

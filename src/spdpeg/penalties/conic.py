@@ -14,7 +14,7 @@ multiplied (`scaled`) and taken after a matrix (`after`).
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,7 +181,7 @@ class ConicForm:
 
         Squares become x^T F^T Q F x, except those of rows of F with many entries, which become variables.
         """
-        F = sp.csr_array(F)
+        F = as_csr(F)
         outputs, inputs = F.shape
         n_auxiliary = self.width - outputs
         every = sp.block_diag([F, sp.eye_array(n_auxiliary)], format="csr") if n_auxiliary else F
@@ -190,9 +190,9 @@ class ConicForm:
         moved = replace(
             self,
             size=inputs,
-            quadratic=sp.csr_array((every.shape[1], every.shape[1])),
-            linear=every.T @ self.linear,
-            K=sp.csr_array(self.K @ every),
+            quadratic=_no_entries(every.shape[1], every.shape[1]),
+            linear=every.T @ self.linear if self.linear.any() else np.zeros(every.shape[1]),
+            K=every if _is_identity(self.K) and _is_clean(every) else sp.csr_array(self.K @ every),
         )
         if not self.curved:
             return moved
@@ -245,21 +245,49 @@ def broken_lines(
 
     Columns of K from `size` on belong to auxiliary variables. Lines of slope 0 are left out.
     """
-    K = sp.csr_array(K)
-    count, width = K.shape
-    form = _bare(width if size is None else size, width)
-    up, down, offset, smoothing = (
-        np.broadcast_to(np.asarray(a, dtype=float), (count,)) for a in (up, down, offset, smoothing)
-    )
-    used = (up > 0.0) | (down > 0.0)
+    K = as_csr(K)
+    width = K.shape[1]
+    fields = _line_fields(K, offset, up, down, smoothing)
+    used = (fields["up"] > 0.0) | (fields["down"] > 0.0)
     if not used.all():
-        K, offset, up, down, smoothing = K[used], offset[used], up[used], down[used], smoothing[used]
-    return replace(
-        form,
-        **_line_fields(K, offset, up, down, smoothing),
-        quadratic=form.quadratic if curvature is None else squares(curvature, width).quadratic,
-        linear=form.linear if linear is None else linear,
+        fields = _line_fields(K[used], *(fields[name][used] for name in ("offset", "up", "down", "smoothing")))
+    none = np.zeros(0)
+    return ConicForm(
+        size=width if size is None else size,
+        quadratic=_no_entries(width, width) if curvature is None else squares(curvature, width).quadratic,
+        linear=np.zeros(width) if linear is None else linear,
+        weight=none,
+        radius=none,
+        **fields,
     )
+
+
+def as_csr(matrix: Any) -> sp.csr_array:
+    """The matrix itself if it is one: scipy takes its time to find that out."""
+    return matrix if type(matrix) is sp.csr_array else sp.csr_array(matrix)
+
+
+def identity(size: int) -> sp.csr_array:
+    """K of the coordinates themselves."""
+    return sp.csr_array((np.ones(size), np.arange(size), np.arange(size + 1)), shape=(size, size))
+
+
+def _is_identity(K: sp.csr_array) -> bool:
+    size = K.shape[0]
+    if K.shape[1] != size or K.nnz != size or not np.all(K.data == 1.0):
+        return False
+    return np.array_equal(K.indices, np.arange(size)) and np.array_equal(K.indptr, np.arange(size + 1))
+
+
+def _is_clean(K: sp.csr_array) -> bool:
+    """Whether rows are sorted and hold no entry twice, and none that is 0."""
+    return bool(K.has_canonical_format and np.all(K.data != 0.0))
+
+
+@lru_cache(maxsize=16)
+def _no_entries(rows: int, columns: int) -> sp.csr_array:
+    """A matrix of zeros, which nobody writes to."""
+    return sp.csr_array((rows, columns))
 
 
 def norms(members: Sequence[np.ndarray], weight: np.ndarray, size: int) -> ConicForm:
@@ -304,9 +332,9 @@ def _bare(size: int, width: int | None = None) -> ConicForm:
     none = np.zeros(0)
     return ConicForm(
         size=size,
-        quadratic=sp.csr_array((width, width)),
+        quadratic=_no_entries(width, width),
         linear=np.zeros(width),
-        K=sp.csr_array((0, width)),
+        K=_no_entries(0, width),
         offset=none,
         up=none,
         down=none,
@@ -338,7 +366,7 @@ def _combined(forms: Sequence[ConicForm], places: Sequence[np.ndarray], size: in
     linear = np.zeros(width)
     for form, place in zip(forms, places, strict=True):
         linear[place] += form.linear
-    quadratic = sp.csr_array((width, width))
+    quadratic = _no_entries(width, width)
     for form, place in zip(forms, places, strict=True):
         if form.quadratic.nnz:
             entries = form.quadratic.tocoo()

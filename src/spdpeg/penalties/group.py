@@ -105,8 +105,18 @@ class GroupL2(Penalty):
         scale = max(float(np.max(np.abs(v), initial=0.0)), np.finfo(float).tiny)
         return scale * np.sqrt(np.bincount(labels, np.square(v / scale), minlength=count + 1))
 
+    _known: tuple[Any, int, tuple[np.ndarray, int]] = (None, 0, (np.zeros(0, dtype=np.int64), 0))
+    """What lists of groups were last read as: to read thousands of them takes longer than a step."""
+
     def _labels(self, size: int) -> tuple[np.ndarray, int]:
         """The group of each coordinate and the number of groups; free coordinates form one more, of weight 0."""
+        groups, known, labels = self._known
+        if groups is None or groups is not self.groups or known != size:
+            labels = self._read_labels(size)
+            self._known = self.groups, size, labels
+        return labels
+
+    def _read_labels(self, size: int) -> tuple[np.ndarray, int]:
         if self.groups is None:
             return np.zeros(size, dtype=np.int64), 1
         if isinstance(self.groups, Integral):

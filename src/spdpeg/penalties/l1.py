@@ -3,11 +3,10 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..kernels import jit
 from .base import Groups, Packed, Penalty, in_dual_domain, interval_scale, weights_of
-from .conic import ConicForm, broken_lines
+from .conic import ConicForm, broken_lines, identity
 
 
 class L1(Penalty):
@@ -62,7 +61,7 @@ class L1(Penalty):
 
     def conic_form(self, size: int) -> ConicForm:
         weight = weights_of(self, "weight", self.weight, size)
-        return broken_lines(sp.eye_array(size), 0.0, weight, weight)
+        return broken_lines(identity(size), 0.0, weight, weight)
 
     def pack(self, size: int) -> Packed:
         return Packed(weights_of(self, "weight", self.weight, size), jit.NONE)

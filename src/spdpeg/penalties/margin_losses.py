@@ -7,12 +7,11 @@ weight = 1 / N they are mean losses.
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..errors import InputError
 from ..kernels import jit
 from .base import Packed, Penalty, in_dual_domain, interval_scale, numbers_of, weights_of
-from .conic import ConicForm, broken_lines
+from .conic import ConicForm, broken_lines, identity
 
 
 class Hinge(Penalty):
@@ -50,7 +49,7 @@ class Hinge(Penalty):
 
     def conic_form(self, size: int) -> ConicForm:
         labels, weight = np.split(self.pack(size).reals, 2)
-        return broken_lines(sp.eye_array(size), labels, weight * (labels < 0.0), weight * (labels > 0.0))
+        return broken_lines(identity(size), labels, weight * (labels < 0.0), weight * (labels > 0.0))
 
     def maximizer(self, u: np.ndarray) -> np.ndarray:
         labels, weight = np.asarray(self.labels), np.asarray(self.weight, dtype=float)
@@ -128,7 +127,7 @@ class Quantile(Penalty):
 
     def conic_form(self, size: int) -> ConicForm:
         labels, above, below = np.split(self.pack(size).reals, 3)
-        return broken_lines(sp.eye_array(size), labels, below, above)
+        return broken_lines(identity(size), labels, below, above)
 
     def maximizer(self, u: np.ndarray) -> np.ndarray:
         weight = np.asarray(self.weight, dtype=float)

@@ -19,11 +19,26 @@ rows, losses or tolerances of a run.
 | stationary | the rest of the optimality condition, removed by the smallest change |
 | infeasible | proofs that a model has no solution |
 | crossover, simple_face | from an interior point to exact zeros, equal neighbours and active bounds |
+| refinement | multipliers and w without noise, for certificates |
+| absolute | all of this in one compiled call, for absolute values beside a dense H |
+| minimum | the minimum as methods ask for it: whichever of these it takes |
 | augmented | the same problem for penalties that are known by their prox alone |
 """
 
 from .crossover import to_face
 from .minimization import ACCURACY, minimize
+from .minimum import Minimum, minimum, within
 from .model import LowRank, Model, ModelSolution, Status
 
-__all__ = ["ACCURACY", "LowRank", "Model", "ModelSolution", "Status", "minimize", "to_face"]
+__all__ = [
+    "ACCURACY",
+    "LowRank",
+    "Minimum",
+    "Model",
+    "ModelSolution",
+    "Status",
+    "minimize",
+    "minimum",
+    "to_face",
+    "within",
+]

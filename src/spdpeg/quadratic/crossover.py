@@ -18,11 +18,11 @@ from . import simple_face
 from .linear_algebra import Assembly, BandedSaddle, NotPositive, Pairs, Saddle, dense_solver
 from .model import LowRank, Model, ModelSolution
 
-_SLACK = 1e-14
+SLACK = 1e-14
 """Relative rise of the objective that rounding may cause; with more a wrong face was once taken for the right one."""
-_VANISHED = 1e-13
+VANISHED = 1e-13
 """What may be left of a row that vanishes, relative to its terms."""
-_SOME, _LITTLE = 1e-3, 1e-8
+SOME, _LITTLE = 1e-3, 1e-8
 _MOST_STEPS, _MOST_IDLE = 12, 2
 _EXACT = 1e-15
 """Relative residual that rounding does not let fall."""
@@ -153,7 +153,7 @@ def _terms(model: Model, w: np.ndarray) -> np.ndarray:
     diagonal = model.diagonal()
     known = diagonal > 0.0
     usual = float(np.max(np.abs(model.right()[known]) / diagonal[known], initial=0.0))
-    largest = max(float(np.max(np.abs(w), initial=0.0)), _SOME * usual)
+    largest = max(float(np.max(np.abs(w), initial=0.0)), SOME * usual)
     return model.form.image_sizes(np.full(w.size, largest))
 
 
@@ -238,31 +238,30 @@ class _Smooth:
         self.rims = np.flatnonzero(balls[self.groups])
         self.weights = form.weight[self.groups].copy()
         self.multipliers = group_norms(solution.y, form.starts)[self.groups[self.rims]]
+        lengths = np.diff(form.starts)[self.groups]
+        self.starts = np.concatenate([[0], np.cumsum(lengths)])
+        self.owner = np.repeat(np.arange(self.groups.size), lengths)
+        first = np.repeat(form.starts[:-1][self.groups] - self.starts[:-1], lengths)
+        rows = first + np.arange(self.owner.size)
+        self.K, self.offset = sp.csr_array(form.K[rows]), form.offset[rows]
+        self.KB = sp.csr_array(self.K @ face.B)
 
     def at(self, w: np.ndarray) -> tuple[sp.csr_array, np.ndarray, sp.csr_array | None, np.ndarray]:
         """Rows and sides of the equations, curvature of the pieces, and the gradient on w."""
-        form, B = self.form, self.B
-        gradient = np.zeros(w.size)
-        none = sp.csr_array((0, B.shape[1]))
         if not self.groups.size:
-            return none, np.zeros(0), None, gradient
+            return sp.csr_array((0, self.B.shape[1])), np.zeros(0), None, np.zeros(w.size)
         self.weights[self.rims] = self.multipliers
-        curvature = sp.csr_array((B.shape[1], B.shape[1]))
-        rows, sides = [none], []
-        for place, g in enumerate(self.groups):
-            own = slice(form.starts[g], form.starts[g + 1])
-            K = form.K[own]
-            z = K @ w - form.offset[own]
-            size = float(np.linalg.norm(z)) or 1e-300
-            unit, weight = z / size, self.weights[place]
-            gradient += weight * (K.T @ unit)
-            KB = sp.csr_array(K @ B)
-            along = sp.csr_array((unit @ KB)[None])
-            curvature = curvature + weight / size * (KB.T @ KB - along.T @ along)
-            if np.isinf(form.weight[g]):
-                rows.append(along)
-                sides.append(form.radius[g] - size)
-        return sp.csr_array(sp.vstack(rows)), np.array(sides), sp.csr_array(curvature), gradient
+        z = self.K @ w - self.offset
+        sizes = np.maximum(group_norms(z, self.starts), 1e-300)
+        unit, stiff = z / sizes[self.owner], self.weights / sizes
+        gradient = self.K.T @ (self.weights[self.owner] * unit)
+        # One row for each group: its direction, along which the norm is not curved.
+        along = sp.csr_array(
+            sp.csr_array((unit, np.arange(unit.size), self.starts), shape=(sizes.size, unit.size)) @ self.KB
+        )
+        curvature = self.KB.T @ sp.diags_array(stiff[self.owner]) @ self.KB - along.T @ sp.diags_array(stiff) @ along
+        sides = self.form.radius[self.groups[self.rims]] - sizes[self.rims]
+        return sp.csr_array(along[self.rims]), sides, sp.csr_array(curvature), gradient
 
 
 def _holds(model: Model, solution: ModelSolution, vanish: np.ndarray, w: np.ndarray) -> bool:
@@ -272,17 +271,17 @@ def _holds(model: Model, solution: ModelSolution, vanish: np.ndarray, w: np.ndar
     if not np.isfinite(w).all():
         return False
     image, size = form.image(w), form.image_sizes(w)
-    if (vanish & (np.abs(image) > _VANISHED * (size + _terms(model, w)))).any():
+    if (vanish & (np.abs(image) > VANISHED * (size + _terms(model, w)))).any():
         return False
     # What rounding leaves of vanishing rows would count as a rise of the objective.
     image[vanish] = 0.0
     before = form.image(solution.w)
     # A sign that changed means that the face was the wrong one: the slopes assumed on it are not those of w.
-    if ((before * image < 0.0) & (np.abs(image) > _SLACK * size))[:lines].any():
+    if ((before * image < 0.0) & (np.abs(image) > SLACK * size))[:lines].any():
         return False
-    if form.bounded and model.violation(w) > max(solution.violation, _VANISHED * float(np.max(size, initial=0.0))):
+    if form.bounded and model.violation(w) > max(solution.violation, VANISHED * float(np.max(size, initial=0.0))):
         return False
     # A face is accepted only if the objective is no higher than that of the interior point, up to rounding. A run that
     # took a wrong face would stay there.
     scale = abs(solution.value) + float(np.abs(model.right()) @ np.abs(w))
-    return model.value(w, image) <= solution.value + _SLACK * scale
+    return model.value(w, image) <= solution.value + SLACK * scale

@@ -51,7 +51,7 @@ from .stopping import (
     Outcome,
 )
 
-_CHUNK = 64
+CHUNK = 64
 """Full rows that are multiplied at a time."""
 _FULL = 0.4
 """Part of the columns from which a row counts as full."""
@@ -76,17 +76,21 @@ class System(NamedTuple):
     lapack: Routines
 
 
-def full_rows(terms: Terms, width: int) -> FullRows:
-    """Lines that BLAS multiplies faster than a scatter."""
-    counts = np.diff(terms.pointers)[: terms.up.size]
-    numbers = np.flatnonzero(counts > max(_FULL * width, 8))
-    rows = np.zeros((numbers.size, width))
-    for place, e in enumerate(numbers):
-        own = slice(terms.pointers[e], terms.pointers[e + 1])
-        rows[place, terms.columns[own]] = terms.values[own]
-    marks = np.zeros(terms.offset.size, dtype=np.int64)
+def full_lines(pointers: np.ndarray, n_lines: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers and marks of the lines that BLAS multiplies faster than a scatter."""
+    numbers = np.flatnonzero(np.diff(pointers)[:n_lines] > max(_FULL * width, 8))
+    marks = np.zeros(pointers.size - 1, dtype=np.int64)
     marks[numbers] = 1
-    return FullRows(rows, numbers, marks, np.zeros((_CHUNK if numbers.size else 0, width)))
+    return numbers, marks
+
+
+@shared
+def fill_full(terms: Terms, full: FullRows) -> None:
+    """Write the full rows out; they are 0 before."""
+    for place in range(full.numbers.size):
+        e = full.numbers[place]
+        for k in range(terms.pointers[e], terms.pointers[e + 1]):
+            full.rows[place, terms.columns[k]] = terms.values[k]
 
 
 def run(H: np.ndarray, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
@@ -94,13 +98,15 @@ def run(H: np.ndarray, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
     n = b.size
     point, best = start(n, terms), start(n, terms)
     scratch = np.zeros((5, max(n, terms.offset.size)))
-    system = System(np.zeros((n, n)), scratch, full_rows(terms, n), routines())
+    numbers, marks = full_lines(terms.pointers, terms.up.size, n)
+    full = FullRows(np.zeros((numbers.size, n)), numbers, marks, np.zeros((CHUNK if numbers.size else 0, n)))
+    system = System(np.zeros((n, n)), scratch, full, routines())
     short, size, steps = _run(H, b, terms, point, best, new_work(n, terms), system, accuracy)
     return Outcome(best, short, size, steps, point)
 
 
 @shared
-def _multiply(H: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
+def multiply(H: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
     for i in range(x.size):
         total = 0.0
         for j in range(x.size):
@@ -124,8 +130,8 @@ def _assemble(H: np.ndarray, terms: Terms, work: Work, system: System) -> None:
             i, value = terms.columns[k], work.inverse[e] * terms.values[k]
             for other in range(first, k + 1):
                 matrix[i, terms.columns[other]] += value * terms.values[other]
-    for begin in range(0, full.numbers.size, _CHUNK):
-        for place in range(_CHUNK):
+    for begin in range(0, full.numbers.size, CHUNK):
+        for place in range(CHUNK):
             k = begin + place
             # Roots on both sides make it a product of one matrix with itself, for which BLAS has a routine.
             scale = np.sqrt(work.inverse[full.numbers[k]]) if k < full.numbers.size else 0.0
@@ -177,7 +183,7 @@ def _direction(H: np.ndarray, terms: Terms, work: Work, system: System, damped: 
     if damped:
         left = scratch[2, :n]
         for _ in range(2):
-            _multiply(H, answer, left)
+            multiply(H, answer, left)
             times(terms, answer, work.move_image)
             weigh(terms, work, work.move_image, weighed)
             add_adjoint(terms, weighed, 1.0, left)
@@ -198,7 +204,7 @@ def _direction(H: np.ndarray, terms: Terms, work: Work, system: System, damped: 
 def _residuals(H: np.ndarray, b: np.ndarray, terms: Terms, point: Point, work: Work) -> tuple[float, float]:
     """Image and slope at a point; returns what the slope may cost and the size of the terms of the objective."""
     times(terms, point.w, work.image)
-    _multiply(H, point.w, work.slope)
+    multiply(H, point.w, work.slope)
     size = largest = steep = 0.0
     for j in range(b.size):
         size += 0.5 * point.w[j] * work.slope[j] + abs(b[j] * point.w[j])
@@ -245,8 +251,8 @@ def _nudge(terms: Terms, point: Point, work: Work, sign: float) -> None:
         point.y[e] += sign * work.dy[e]
 
 
-@kernel
-def _run(
+@shared
+def follow(
     H: np.ndarray,
     b: np.ndarray,
     terms: Terms,
@@ -256,6 +262,8 @@ def _run(
     system: System,
     accuracy: float,
 ) -> tuple[float, float, int]:
+    """The run from `point`, whose best point goes to `best`; what is left there, in what size, and the steps."""
+    fill_full(terms, system.full)
     pairs = float(terms.weight.size)
     for e in range(terms.up.size):
         pairs += terms.above[e] + terms.below[e]
@@ -321,3 +329,17 @@ def _run(
             move(terms, here, work, min(1.0, ALMOST * step))
             steps += 1
     return least, least_size, steps
+
+
+@kernel
+def _run(
+    H: np.ndarray,
+    b: np.ndarray,
+    terms: Terms,
+    point: Point,
+    best: Point,
+    work: Work,
+    system: System,
+    accuracy: float,
+) -> tuple[float, float, int]:
+    return follow(H, b, terms, point, best, work, system, accuracy)

@@ -21,7 +21,7 @@ from .stopping import FLOOR
 
 ACCURACY = 1e-12
 """Relative accuracy that is aimed at; rounding decides how much of it is reached."""
-_ENOUGH = 1e-8
+ENOUGH = 1e-8
 """Relative accuracy that counts as optimal."""
 _CERTAIN = 1e-11
 """Relative gap at the end that counts as optimal, whatever the path was like."""
@@ -31,7 +31,7 @@ _STRAY = 1e-6
 """Part of the largest force by which the optimality condition may be missed."""
 _OUTSIDE = 1e-6
 """Part of the objective by which a doubtful solution may be worse than one that misses a constraint."""
-_LEAST_W, _LEAST_Y = 1e-6, 1e-3
+LEAST_W, _LEAST_Y = 1e-6, 1e-3
 """Sizes of w and y, in a model of size 1, below which they do not tell what is large: at a solution 0, say."""
 _FEW, _MANY_LONG, _MOST_DENSE = 60, 64, 4000
 """Variables up to which a sparse H is treated as dense; long rows from which on it is, up to the last size."""
@@ -118,7 +118,7 @@ def _tried(model: Model, accuracy: float, way: _Way, before: ModelSolution | Non
 
 def _is_rough(model: Model, found: ModelSolution) -> bool:
     """Whether the gap is small only in units that come from the size of an auxiliary variable, guessed too large."""
-    return model.form.width > model.form.size and found.gap > _ENOUGH * _size(model, found.w, found.value)
+    return model.form.width > model.form.size and found.gap > ENOUGH * _size(model, found.w, found.value)
 
 
 def _size(model: Model, w: np.ndarray, value: float) -> float:
@@ -128,7 +128,7 @@ def _size(model: Model, w: np.ndarray, value: float) -> float:
 
 def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution | None) -> ModelSolution:
     right = model.right()
-    kept = _kept_lines(model.form)
+    kept = kept_lines(model.form)
     form = kept.form
     diagonal = model.diagonal()
     # A linear program has no curvature to take units from; its lines have.
@@ -147,7 +147,7 @@ def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution |
     if way.whole:
         outcome = sparse.follow(saddle.WholeSystem(_scaled_parts(model, factor), terms, way.whole), b, accuracy)
     elif _is_small(model):
-        outcome = dense.run(_padded(model) * factor[:, None] * factor, b, terms, accuracy)
+        outcome = dense.run(padded(model) * factor[:, None] * factor, b, terms, accuracy)
     else:
         outcome = sparse.run(_scaled_parts(model, factor), b, terms, accuracy)
     return _finished(model, kept, scales, terms, outcome)
@@ -164,7 +164,7 @@ class _Kept(NamedTuple):
 _kept: WeakKeyDictionary[ConicForm, _Kept] = WeakKeyDictionary()
 
 
-def _kept_lines(form: ConicForm) -> _Kept:
+def kept_lines(form: ConicForm) -> _Kept:
     """Leave out lines that are constant or of slope 0; found once for each form."""
     if form not in _kept:
         _kept[form] = _without_constants(form)
@@ -220,7 +220,8 @@ def _scaled_parts(model: Model, factor: np.ndarray) -> sparse.Parts:
     return sparse.Parts(sp.csr_array(scale @ H @ scale), V, signs)
 
 
-def _padded(model: Model) -> np.ndarray:
+def padded(model: Model) -> np.ndarray:
+    """H + Q as a dense matrix of all variables."""
     if isinstance(model.H, np.ndarray) and model.b.size == model.width and not model.form.curved:
         return model.H
     H = model.form.quadratic.toarray()
@@ -246,14 +247,14 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
         # Factorisations near the solution lose digits, and the slope is what certificates are sensitive to; but what
         # a correction brings into the optimality condition it may lose in complementarity.
         size = _size(model, moved_w, model.value(moved_w, measured[0])) + least
-        if measured[2] <= max(gap, _ENOUGH * size):
+        if measured[2] <= max(gap, ENOUGH * size):
             w, y, (image, residual, gap) = moved_w, moved_y, measured
     active, zero = np.zeros(lines, dtype=bool), np.zeros(0, dtype=bool)
     own_active, zero = _vanishing(terms, point)
     active[kept.rows[kept.rows < lines]] = own_active
     value = model.value(w, image)
     size = _size(model, w, value) + least
-    good = outcome.short <= _ENOUGH * outcome.size and gap <= _ENOUGH * size
+    good = outcome.short <= ENOUGH * outcome.size and gap <= ENOUGH * size
     # What is measured at the end counts for more than what the path itself knew, in units of its own.
     certain = gap <= _CERTAIN * size and not _strays(model, residual, y)
     status: Status = "optimal" if good or certain else "inaccurate"
@@ -291,7 +292,7 @@ def _within(form: ConicForm, y: np.ndarray) -> np.ndarray:
 
 def _vanishing(terms: Terms, point: Point) -> tuple[np.ndarray, np.ndarray]:
     """Which lines and groups vanish: their primal part is smaller, in its units, than the room of their multiplier."""
-    size = max(float(np.max(np.abs(point.w), initial=0.0)), _LEAST_W)
+    size = max(float(np.max(np.abs(point.w), initial=0.0)), LEAST_W)
     both = terms.above * terms.below > 0.0
     sharp = terms.smoothing == 0.0
     width = np.where(both, terms.up + terms.down, 1.0) * 0.5

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ..penalties.conic import ConicForm
 from .central_path import Terms
 
-_TINY = 1e-28
+TINY = 1e-28
 """A diagonal entry of H below this part of the largest one is what rounding left of a column without entries."""
 
 
@@ -62,7 +62,7 @@ def find(
     K, lines = form.K, form.n_lines
     size = np.abs(K.data)
     top = float(np.max(diagonal, initial=0.0))
-    known = diagonal > _TINY * top if top > 0.0 else np.zeros(b.size, dtype=bool)
+    known = diagonal > TINY * top if top > 0.0 else np.zeros(b.size, dtype=bool)
     columns = np.ones(b.size)
     columns[known] = 1.0 / np.sqrt(diagonal[known])
     if not known.all():

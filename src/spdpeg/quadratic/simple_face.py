@@ -1,10 +1,11 @@
-"""The face of a dense model whose vanishing lines all fix a variable or join two: few calls, for small models."""
+"""The face of a dense model whose vanishing lines all fix a variable or join two: one call, for small models."""
 
 import numpy as np
 
-from ..kernels.jit import kernel
+from ..kernels.jit import allocating, allocating_kernel, kernel, shared
+from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
 from ..kernels.unions import root
-from .linear_algebra import NotPositive, dense_solver
+from .dense import multiply
 from .model import Model, ModelSolution
 
 _SHIFTS = (1e-14, 1e-10)
@@ -21,42 +22,29 @@ def solve(model: Model, solution: ModelSolution) -> np.ndarray | None:
     """The minimiser on the face; None if a vanishing line does not fit, or two contradict each other."""
     form = model.form
     pointers, _, columns, values = form.entries
-    parent, label, base = np.arange(model.width), np.full(model.width, -1), np.full(model.width, np.nan)
-    count = _pieces(pointers, columns, values, form.offset, solution.active, parent, label, base)
+    base, label = np.full(model.width, np.nan), np.full(model.width, -1)
+    count = _pieces(pointers, columns, values, form.offset, solution.active, label, base)
     if count <= 0:
         return base if count == 0 else None
-    image = form.image(solution.w)
-    slopes = np.where(solution.active, 0.0, np.where(image > 0.0, form.up, -form.down))
-    linear = model.right() - form.adjoint(slopes)
-    if base.any():
-        linear -= model.H @ base
+    slopes = np.where(solution.active, 0.0, np.where(form.image(solution.w) > 0.0, form.up, -form.down))
+    found = _among_pieces(model.H, model.right() - form.adjoint(slopes), label, base, count, routines())
+    return base if found else None
+
+
+def collapsed(H: np.ndarray, b: np.ndarray, labels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """H and b among points that are constant on `count` pieces, and 0 where the label is -1."""
     matrix, right = np.zeros((count, count)), np.zeros(count)
-    _collapse(model.H, linear, label, matrix, right)
-    diagonal = matrix.diagonal()
-    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-    scaled = matrix * scale[:, None] * scale
-    for shift in _SHIFTS:
-        try:
-            solver = dense_solver(scaled, shift)
-        except NotPositive:
-            continue
-        v = solver(scale * right)
-        for _ in range(2):
-            v += solver(scale * right - scaled @ v)
-        free = label >= 0
-        base[free] = (scale * v)[label[free]]
-        return base
-    return None
+    _collapsed(H, b, np.zeros(b.size), labels, matrix, right)
+    return matrix, right
 
 
-@kernel
-def _pieces(
+@allocating
+def pieces(
     pointers: np.ndarray,
     columns: np.ndarray,
     values: np.ndarray,
     offset: np.ndarray,
     active: np.ndarray,
-    parent: np.ndarray,
     label: np.ndarray,
     base: np.ndarray,
 ) -> int:
@@ -64,6 +52,7 @@ def _pieces(
 
     -1 is returned where a line has more entries or contradicts another. `label` and `base` are -1 and NaN before.
     """
+    parent = np.arange(label.size)
     for e in range(active.size):
         first, last = pointers[e], pointers[e + 1]
         if not active[e]:
@@ -95,9 +84,49 @@ def _pieces(
     return count
 
 
-@kernel
-def _collapse(H: np.ndarray, linear: np.ndarray, label: np.ndarray, matrix: np.ndarray, right: np.ndarray) -> None:
-    """Sums of H and of the linear term over pieces."""
+@allocating
+def among_pieces(
+    H: np.ndarray, linear: np.ndarray, label: np.ndarray, base: np.ndarray, count: int, lapack: Routines
+) -> bool:
+    """Write the minimiser of 1/2 w^T H w - linear^T w to `base`, which holds the known values; False if none is found.
+
+    Coordinates of one label are equal.
+    """
+    matrix, right, scale = np.zeros((count, count)), np.zeros(count), np.ones(count)
+    _collapse(H, linear, base, label, matrix, right)
+    for i in range(count):
+        if matrix[i, i] > 0.0:
+            scale[i] = 1.0 / np.sqrt(matrix[i, i])
+    for i in range(count):
+        right[i] *= scale[i]
+        for j in range(count):
+            matrix[i, j] *= scale[i] * scale[j]
+    factor, v, rest = np.empty((count, count)), np.zeros(count), np.empty(count)
+    for shift in _SHIFTS:
+        factor[:] = matrix
+        for i in range(count):
+            factor[i, i] += shift
+        if not cholesky(lapack, factor):
+            continue
+        for _ in range(3):
+            multiply(matrix, v, rest)
+            for i in range(count):
+                rest[i] = right[i] - rest[i]
+            cholesky_solve(lapack, factor, rest)
+            for i in range(count):
+                v[i] += rest[i]
+        for j in range(label.size):
+            if label[j] >= 0:
+                base[j] = scale[label[j]] * v[label[j]]
+        return True
+    return False
+
+
+@shared
+def _collapse(
+    H: np.ndarray, linear: np.ndarray, base: np.ndarray, label: np.ndarray, matrix: np.ndarray, right: np.ndarray
+) -> None:
+    """Sums of H and of the linear term over pieces; coordinates without one stay at `base`, which is 0 elsewhere."""
     for i in range(label.size):
         row = label[i]
         if row < 0:
@@ -106,3 +135,32 @@ def _collapse(H: np.ndarray, linear: np.ndarray, label: np.ndarray, matrix: np.n
         for j in range(label.size):
             if label[j] >= 0:
                 matrix[row, label[j]] += H[i, j]
+            else:
+                right[row] -= H[i, j] * base[j]
+
+
+@kernel
+def _collapsed(
+    H: np.ndarray, linear: np.ndarray, base: np.ndarray, label: np.ndarray, matrix: np.ndarray, right: np.ndarray
+) -> None:
+    _collapse(H, linear, base, label, matrix, right)
+
+
+@allocating_kernel
+def _pieces(
+    pointers: np.ndarray,
+    columns: np.ndarray,
+    values: np.ndarray,
+    offset: np.ndarray,
+    active: np.ndarray,
+    label: np.ndarray,
+    base: np.ndarray,
+) -> int:
+    return pieces(pointers, columns, values, offset, active, label, base)
+
+
+@allocating_kernel
+def _among_pieces(
+    H: np.ndarray, linear: np.ndarray, label: np.ndarray, base: np.ndarray, count: int, lapack: Routines
+) -> bool:
+    return among_pieces(H, linear, label, base, count, lapack)

@@ -13,12 +13,14 @@ from .model import Model
 
 _MOST = 400
 """Variables up to which this is done."""
-_ROUNDS = 3
-_EXACT = 32.0 * np.finfo(float).eps
+ROUNDS = 3
+EXACT = 32.0 * np.finfo(float).eps
 """Part of the sums of absolute values that rounding leaves."""
-_LEAST = 1e-14
+PRODUCT = 4.0 * np.finfo(float).eps
+"""The same of the terms of H w, which are more and cancel."""
+LEAST = 1e-14
 """Relative size of eigenvalues that count as 0."""
-_FARTHEST = 1e-6
+FARTHEST = 1e-6
 """Part of the largest entry of w that an entry may move by."""
 
 
@@ -29,16 +31,18 @@ def corrected(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, n
         return w, y
     right = model.right()
     residual = model.times(w) - right + form.adjoint(y)
+    known = model.b.size
     sizes = np.abs(right) + np.abs(form.K).T @ np.abs(y)
-    if np.all(np.abs(residual) <= _EXACT * sizes):
+    sizes[:known] += PRODUCT / EXACT * (np.abs(model.H) @ np.abs(w[:known]))
+    if np.all(np.abs(residual) <= EXACT * sizes):
         return w, y
     H = form.quadratic.toarray()
-    H[: model.b.size, : model.b.size] += model.H
+    H[:known, :known] += model.H
     room = _room(form, y)
     K = form.K.toarray()
     roundness = K.T @ (room[:, None] ** 2 * K)
     stiff, loose = float(np.trace(H)), float(np.trace(roundness))
-    balance = stiff / loose if stiff > 0.0 and loose > _LEAST * stiff else 1.0
+    balance = stiff / loose if stiff > 0.0 and loose > LEAST * stiff else 1.0
     freedom = balance * room**2
     G = H + balance * roundness
     scale = np.sqrt(np.diagonal(G))
@@ -47,13 +51,13 @@ def corrected(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, n
         values, vectors = scipy.linalg.eigh(G / scale / scale[:, None])
     except (np.linalg.LinAlgError, ValueError):
         return w, y
-    kept = values > _LEAST * float(values[-1])
+    kept = values > LEAST * float(values[-1])
     inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
     best = w, y
     level = np.abs(residual).max()
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         move = vectors @ (inverse * (vectors.T @ (residual / scale))) / scale
-        if np.abs(move).max() > _FARTHEST * np.abs(w).max():
+        if np.abs(move).max() > FARTHEST * np.abs(w).max():
             break
         w, y = w - move, y - freedom * (K @ move)
         residual = model.times(w) - right + form.adjoint(y)

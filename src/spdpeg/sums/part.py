@@ -6,24 +6,26 @@ import numpy as np
 
 from ..data import Block, Dense
 from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts
-from ..kernels.jit import frozen
+from ..kernels.jit import CHUNK, frozen
 from ..kernels.lapack import routines
 from ..kernels.rows import Rows, column_squares
 from ..kernels.rows import margins as row_margins
-from ..kernels.sweeps import Ahead, AtRows, Labelled, outer_sum, rank_update, read_margins, sweep
+from ..kernels.sweeps import Ahead, AtRows, DenseChunk, Labelled, mirror, outer_sum, rank_update, read_margins, sweep
 from ..losses import Loss
 
 _CACHED_ENTRIES = 1 << 17
 """Entries of dense rows that are worked on at a time, so that all products with them find them in the cache."""
 
-_SCATTERED = 0.5
-"""Cost per entry of half the outer product of a sparse row with itself, in the unit of `_DENSE_FLOPS`."""
+_SCATTERED = 0.28
+"""Cost of a product of two entries of a sparse row that is added to a matrix; nanoseconds, say."""
 
-_DENSE_FLOPS = 15.0
-"""Flops of a dense product that cost one unit."""
+_WRITTEN, _MULTIPLIED = 2.2, 0.02
+"""Cost of an entry, zeros included, where rows are written out and BLAS adds up their products: by itself, and for each
+of its products with the others of its row."""
 
 _NO_MATRIX = np.zeros((0, 0))
 _NOTHING = np.zeros(0)
+_NO_ROOM = DenseChunk(_NO_MATRIX, routines())
 
 
 class PartSums(NamedTuple):
@@ -56,9 +58,8 @@ def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows
     step = Ahead(*[_NOTHING] * 6) if model is None else Ahead(request.ahead, *model, u, np.zeros(d))
     data = Labelled(*block, loss.read_term, loss.curvature_term)
     if block.rows.indptr.size:
-        value = float(sweep(data, request.x, request.known, 1, here, step, gradient, out))
-        # The kernel adds half of each diagonal entry and one triangle, which halves its work.
-        out = out + out.T
+        room = _room(block.rows, d) if request.curvature else _NO_ROOM
+        value = float(sweep(data, request.x, request.known, room, here, step, gradient, out))
     else:
         value = _read_dense(data, request, here, step, gradient, out)
     curvatures = here.curvatures
@@ -94,13 +95,38 @@ def curvature(block: Block, curvatures: np.ndarray) -> np.ndarray:
     """A^T W diag(curvatures) A over the number of rows."""
     factors = curvatures * block.weights / curvatures.size if block.weights.size else curvatures / curvatures.size
     d = block.rows.width + (block.rows.bias != 0.0)
-    out = np.zeros((d, d))
     if block.rows.indptr.size:
-        outer_sum(block.rows, factors, 1, out)
-        return out + out.T
+        return sparse_gram(block.rows, factors)
+    out = np.zeros((d, d))
     for table, some in _tables(block.rows, curvatures.size):
         _add_gram(table, factors[some], out)
-    return _symmetric(out)
+    mirror(out)
+    return out
+
+
+def sparse_gram(rows: Rows, factors: np.ndarray) -> np.ndarray:
+    """The sum of factor_i a_i a_i^T over sparse rows."""
+    d = rows.width + (rows.bias != 0.0)
+    room, out = _room(rows, d), np.zeros((d, d))
+    outer_sum(rows, factors, room, out)
+    return out
+
+
+def _room(rows: Rows, d: int) -> DenseChunk:
+    """For sparse rows to be written out, where that makes their outer products cheaper."""
+    n = rows.indptr.size - 1
+    return DenseChunk(np.zeros((CHUNK, d)), routines()) if _is_dense(_squares(rows), n, d) else _NO_ROOM
+
+
+def _squares(rows: Rows) -> float:
+    """The sum of squared numbers of entries."""
+    counts = np.diff(rows.indptr).astype(float)
+    return float(counts @ counts)
+
+
+def _is_dense(squares: float, n_rows: int, width: int) -> bool:
+    """Whether BLAS adds up outer products faster, zeros included, than entries are scattered."""
+    return _SCATTERED * squares > n_rows * width * (_WRITTEN + _MULTIPLIED * width)
 
 
 def collapsed(rows: Rows, labels: np.ndarray, pieces: int) -> Rows:
@@ -119,10 +145,9 @@ def cheaper(blocks: list[Rows], n_rows: int, pieces: int) -> list[Rows]:
     """Collapsed rows as they are, or dense where that makes their curvature cheaper."""
     if blocks[0].indptr.size == 0:
         return blocks
-    squares = sum(float(np.square(np.diff(rows.indptr), dtype=float).sum()) for rows in blocks)
-    # Pieces gather entries, so that collapsed rows may be nearly full: then BLAS beats scattered sums.
-    scattered = _SCATTERED * squares > n_rows * pieces * (pieces / _DENSE_FLOPS + 1.0)
-    return [densified(rows) for rows in blocks] if scattered else blocks
+    # Pieces gather entries, so that collapsed rows may be nearly full.
+    dense = _is_dense(sum(map(_squares, blocks)), n_rows, pieces)
+    return [densified(rows) for rows in blocks] if dense else blocks
 
 
 def densified(rows: Rows) -> Rows:
@@ -160,8 +185,7 @@ def _read_dense(
             step.gradient[:] += (mean_weights * step.foretold[some]) @ table
         if out.size:
             _add_gram(table, mean_weights * part.curvatures, out)
-    if out.size:
-        out[:] = _symmetric(out)
+    mirror(out)
     return total / n
 
 
@@ -185,7 +209,3 @@ def _tables(rows: Rows, n_rows: int) -> Any:
 def _add_gram(rows: np.ndarray, factors: np.ndarray, out: np.ndarray) -> None:
     """The lower triangle of out += rows^T diag(factors) rows, factors at least 0."""
     rank_update(routines(), np.sqrt(factors)[:, None] * rows, out)
-
-
-def _symmetric(lower: np.ndarray) -> np.ndarray:
-    return np.tril(lower) + np.tril(lower, -1).T

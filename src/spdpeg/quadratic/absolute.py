@@ -1,0 +1,467 @@
+"""Dense models whose penalties are absolute values of linear functions: from scaling to the exact face in one call.
+
+l1 norms, fused and graph-fused penalties and trend filters make such models, with or without a ridge. Newton's methods
+solve dozens of them in a run, most with some tens of variables, where calls of NumPy would take longer than the
+arithmetic. What is done is what `minimize`, `to_face` and `refined` do, for this one kind of model; where a doubt is
+left, those are asked instead.
+"""
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..kernels.jit import allocating, allocating_kernel, shared
+from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
+from ..penalties.conic import ConicForm
+from .central_path import Point, Terms, Work
+from .crossover import SLACK, SOME, VANISHED
+from .dense import CHUNK, FullRows, System, follow, full_lines, multiply
+from .minimization import ACCURACY, ENOUGH, LEAST_W, kept_lines, padded
+from .model import Model, ModelSolution
+from .refinement import NOISE, refine
+from .scaling import TINY
+from .simple_face import among_pieces, pieces
+from .stationary import EXACT, FARTHEST, LEAST, PRODUCT, ROUNDS
+from .stopping import FLOOR
+
+_FAILS, _HOLDS, _IS_NOT_SIMPLE = 0, 1, 2
+"""What is known of a face."""
+
+_FINER = 1e-3
+"""Times the accuracy: where no face holds, the path is followed on as far as rounding allows."""
+
+_COVERED = 1e-10
+"""Part of an l1 weight by which the optimality condition may be missed: what sticks out of the dual ball by that much
+is scaled back at the same relative cost."""
+
+
+class AbsoluteValues(NamedTuple):
+    """Penalties up_i max(K_i w, 0) + down_i max(-K_i w, 0), and which rows have many entries."""
+
+    pointers: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    up: np.ndarray
+    down: np.ndarray
+    full: np.ndarray
+    marks: np.ndarray
+
+
+class Found(NamedTuple):
+    """The solution of a model, a point of its face if there is one, and a dual point without noise."""
+
+    solution: ModelSolution
+    face: np.ndarray | None
+    simple: bool
+    """Whether the face was looked for; where rows of more than two entries vanish, it was not."""
+    w: np.ndarray
+    y: np.ndarray
+
+
+_known: WeakKeyDictionary[ConicForm, AbsoluteValues | None] = WeakKeyDictionary()
+
+
+def absolute_values(form: ConicForm) -> AbsoluteValues | None:
+    """The penalties of a form, found once; None if it holds anything else, or lines without entries or slope."""
+    if form not in _known:
+        _known[form] = _made(form)
+    return _known[form]
+
+
+def _made(form: ConicForm) -> AbsoluteValues | None:
+    if form.width != form.size or form.weight.size or form.bounded or form.rounded or form.offset.any():
+        return None
+    sorted_form = kept_lines(form).form
+    pointers, _, columns, values = sorted_form.entries
+    if sorted_form.n_lines < form.n_lines or np.any(values == 0.0):
+        return None
+    return AbsoluteValues(
+        pointers, columns, values, form.up, form.down, *full_lines(pointers, form.n_lines, form.width)
+    )
+
+
+def minimized(model: Model) -> Found | None:
+    """The minimum of a dense model; None if its penalties are others, or if what was found is doubtful."""
+    penalty = absolute_values(model.form)
+    if penalty is None or not isinstance(model.H, np.ndarray):
+        return None
+    sure, held, face, w, y, active, exact_w, exact_y, numbers = _minimized(
+        padded(model), model.right(), penalty, routines(), ACCURACY
+    )
+    if not sure:
+        return None
+    value, gap, steps = numbers
+    none = np.zeros(0)
+    solution = ModelSolution(w, y, none, value, 0.0, gap, active, none.astype(bool), int(steps), "optimal")
+    return Found(solution, face if held == _HOLDS else None, held != _IS_NOT_SIMPLE, exact_w, exact_y)
+
+
+@allocating_kernel
+def _minimized(
+    H: np.ndarray, b: np.ndarray, penalty: AbsoluteValues, lapack: Routines, accuracy: float
+) -> tuple[
+    bool, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, tuple[float, float, float]
+]:
+    n, m = b.size, penalty.up.size
+    w, y, exact_w, exact_y = np.zeros(n), np.zeros(m), np.zeros(n), np.zeros(m)
+    active, base = np.zeros(m, dtype=np.bool_), np.empty(n)
+    columns, rows = np.ones(n), np.ones(m)
+    unit = _scaling(H, b, penalty, columns, rows)
+    value = gap = np.inf
+    sure, held, steps = False, _FAILS, 0
+    if unit > 0.0:
+        terms = _terms(penalty, columns, rows, unit)
+        point, best = _start(n, terms), _start(n, terms)
+        scaled, right = np.empty((n, n)), np.empty(n)
+        for i in range(n):
+            right[i] = columns[i] * b[i] / unit
+            for j in range(n):
+                scaled[i, j] = columns[i] * H[i, j] * columns[j]
+        full = FullRows(
+            np.zeros((penalty.full.size, n)),
+            penalty.full,
+            penalty.marks,
+            np.zeros((min(penalty.full.size, 1) * CHUNK, n)),
+        )
+        system = System(np.zeros((n, n)), np.zeros((5, max(n, m))), full, lapack)
+        work, image, target = _work(n, m), np.empty(m), np.empty(n)
+        for finer in (1.0, _FINER):
+            short, size, more = follow(scaled, right, terms, point, best, work, system, finer * accuracy)
+            steps += more
+            for j in range(n):
+                w[j] = columns[j] * unit * best.w[j]
+            for e in range(m):
+                y[e] = min(max(rows[e] * unit * best.y[e], -penalty.down[e]), penalty.up[e])
+            _correct(H, b, penalty, w, y, lapack)
+            value, gap, sure = _measured(H, b, penalty, w, y, image, unit * unit)
+            sure = sure and short <= ENOUGH * size
+            if not sure:
+                break
+            _find_active(terms, best, active)
+            held = _face(H, b, penalty, image, value, active, base, lapack)
+            exact_w[:] = w
+            for e in range(m):
+                exact_y[e] = y[e] if abs(y[e]) > NOISE * (penalty.up[e] + penalty.down[e]) else 0.0
+            target[:] = b
+            _add_adjoint(penalty, exact_y, -1.0, target)
+            refine(H, target, exact_w, lapack)
+            sure = _is_exact(H, b, penalty, exact_w, exact_y, target, _COVERED)
+            if held != _FAILS:
+                break  # otherwise rows that hardly vanish, or hardly do not, show which they are farther along the path
+    return sure, held, base, w, y, active, exact_w, exact_y, (value, gap, float(steps))
+
+
+@allocating
+def _scaling(H: np.ndarray, b: np.ndarray, penalty: AbsoluteValues, columns: np.ndarray, rows: np.ndarray) -> float:
+    """Powers of two for unit diagonal and unit rows; returns the size of b and of w in them, 0 where H is 0."""
+    n, top = b.size, 0.0
+    for j in range(n):
+        top = max(top, H[j, j])
+    if top == 0.0:
+        return 0.0
+    known = np.zeros(n, dtype=np.bool_)
+    for j in range(n):
+        known[j] = H[j, j] > TINY * top
+        if known[j]:
+            columns[j] = 1.0 / np.sqrt(H[j, j])
+    if not known.all():
+        _scale_unseen(penalty, known, columns)
+    largest = 0.0
+    for j in range(n):
+        columns[j] = 2.0 ** np.rint(np.log2(columns[j]))
+        largest = max(largest, abs(columns[j] * b[j]))
+    for e in range(rows.size):
+        size = 0.0
+        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
+            size = max(size, abs(penalty.values[k]) * columns[penalty.columns[k]])
+        rows[e] = 2.0 ** np.rint(-np.log2(size))
+    return 2.0 ** np.rint(np.log2(largest)) if largest > 0.0 else 1.0
+
+
+@allocating
+def _scale_unseen(penalty: AbsoluteValues, known: np.ndarray, columns: np.ndarray) -> None:
+    """Sizes of variables that H does not see: the largest that a row of K suggests, or 1 / their largest entry."""
+    suggested, entries = np.zeros(known.size), np.zeros(known.size)
+    for e in range(penalty.up.size):
+        told = 0.0
+        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
+            if known[penalty.columns[k]]:
+                told = max(told, abs(penalty.values[k]) * columns[penalty.columns[k]])
+        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
+            j, size = penalty.columns[k], abs(penalty.values[k])
+            suggested[j] = max(suggested[j], told / size)
+            entries[j] = max(entries[j], size)
+    for j in range(known.size):
+        if not known[j]:
+            columns[j] = suggested[j] if suggested[j] > 0.0 else 1.0 / entries[j] if entries[j] > 0.0 else 1.0
+
+
+@allocating
+def _terms(penalty: AbsoluteValues, columns: np.ndarray, rows: np.ndarray, unit: float) -> Terms:
+    """The penalties in scaled variables."""
+    m, none = rows.size, np.zeros(0)
+    values, up, down = np.empty(penalty.values.size), np.empty(m), np.empty(m)
+    for e in range(m):
+        up[e], down[e] = penalty.up[e] / (rows[e] * unit), penalty.down[e] / (rows[e] * unit)
+        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
+            values[k] = penalty.values[k] * rows[e] * columns[penalty.columns[k]]
+    offset, both, sharp = np.zeros(m), np.ones(m), np.zeros(m)
+    no_groups = np.zeros(0, dtype=np.int64)
+    return Terms(
+        penalty.pointers,
+        penalty.columns,
+        values,
+        offset,
+        up,
+        down,
+        both,
+        both,
+        np.full(1, m),
+        none,
+        none,
+        no_groups,
+        sharp,
+    )
+
+
+@allocating
+def _start(n: int, terms: Terms) -> Point:
+    """As `central_path.start` has it."""
+    m = terms.up.size
+    y, p, q, u, v = np.zeros(m), np.ones(m), np.ones(m), np.empty(m), np.empty(m)
+    for e in range(m):
+        room = min(0.5 * (terms.up[e] + terms.down[e]), 1.0)
+        y[e] = min(max(0.0, room - terms.down[e]), terms.up[e] - room)
+        u[e], v[e] = terms.up[e] - y[e], terms.down[e] + y[e]
+    return Point(np.zeros(n), y, p, q, u, v, np.zeros(m), np.zeros(0), np.zeros(0))
+
+
+@allocating
+def _work(n: int, m: int) -> Work:
+    """Memory for a run: see `central_path.new_work`."""
+    none, each = np.zeros(0), np.zeros((12, m))
+    return Work(
+        each[0], np.zeros(n), each[1], each[2], each[3], none, none, each[4], none, none, each[5],
+        each[6], each[7], each[8], none, np.zeros(n), each[9], each[10], each[11], np.zeros(m), none, none,
+    )  # fmt: skip
+
+
+@allocating
+def _measured(
+    H: np.ndarray,
+    b: np.ndarray,
+    penalty: AbsoluteValues,
+    w: np.ndarray,
+    y: np.ndarray,
+    image: np.ndarray,
+    unit: float,
+) -> tuple[float, float, bool]:
+    """Objective and gap, for which `image` is filled; and whether the gap is small."""
+    n = b.size
+    slope = np.empty(n)
+    multiply(H, w, slope)
+    value = size = 0.0
+    for j in range(n):
+        value += (0.5 * slope[j] - b[j]) * w[j]
+        size += abs(b[j] * w[j])
+        slope[j] -= b[j]
+    _add_adjoint(penalty, y, 1.0, slope)
+    value += _image(penalty, w, image)
+    gap = 0.0
+    for e in range(y.size):
+        gap += max(((penalty.up[e] if image[e] > 0.0 else -penalty.down[e]) - y[e]) * image[e], 0.0)
+    for j in range(n):
+        gap += abs(slope[j] * w[j])
+    return value, gap, gap <= ENOUGH * (abs(value) + size + FLOOR * unit)
+
+
+@allocating
+def _correct(
+    H: np.ndarray, b: np.ndarray, penalty: AbsoluteValues, w: np.ndarray, y: np.ndarray, lapack: Routines
+) -> None:
+    """Take out what is left of the optimality condition by a small change of w and y: see `stationary`."""
+    n, m = b.size, y.size
+    target = b.copy()
+    _add_adjoint(penalty, y, -1.0, target)
+    if _is_exact(H, b, penalty, w, y, target, 0.0):
+        return
+    freedom, G, scale = np.empty(m), np.zeros((n, n)), np.empty(n)
+    stiff = loose = largest = 0.0
+    for e in range(m):
+        freedom[e] = max(min(penalty.up[e] - y[e], y[e] + penalty.down[e]), 0.0) ** 2
+        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
+            loose += freedom[e] * penalty.values[k] ** 2
+    for j in range(n):
+        stiff += H[j, j]
+        largest = max(largest, abs(w[j]))
+    balance = stiff / loose if loose > LEAST * stiff else 1.0
+    for i in range(n):
+        for j in range(i + 1):
+            G[i, j] = H[i, j]
+    for e in range(m):
+        freedom[e] *= balance
+        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
+            for other in range(penalty.pointers[e], k + 1):
+                product = freedom[e] * penalty.values[k] * penalty.values[other]
+                G[penalty.columns[k], penalty.columns[other]] += product
+    for i in range(n):
+        scale[i] = 1.0 / np.sqrt(G[i, i]) if G[i, i] > 0.0 else 1.0
+        for j in range(i + 1):
+            G[i, j] *= scale[i] * scale[j]
+        G[i, i] += LEAST
+    if not cholesky(lapack, G):
+        return
+    rest, moved, image, level = np.empty(n), np.empty(n), np.empty(m), np.inf
+    for round_ in range(ROUNDS + 1):
+        multiply(H, w, rest)
+        steep = 0.0
+        for j in range(n):
+            rest[j] = target[j] - rest[j]
+            steep = max(steep, abs(rest[j]))
+        if round_ == ROUNDS or not steep < 0.5 * level:
+            return
+        level = steep
+        for j in range(n):
+            moved[j] = scale[j] * rest[j]
+        cholesky_solve(lapack, G, moved)
+        for j in range(n):
+            moved[j] *= scale[j]
+            if not abs(moved[j]) <= FARTHEST * largest:
+                return
+        _image(penalty, moved, image)
+        for j in range(n):
+            w[j] += moved[j]
+            target[j] = b[j]
+        for e in range(m):
+            y[e] = min(max(y[e] + freedom[e] * image[e], -penalty.down[e]), penalty.up[e])
+        _add_adjoint(penalty, y, -1.0, target)
+
+
+@allocating
+def _is_exact(
+    H: np.ndarray,
+    b: np.ndarray,
+    penalty: AbsoluteValues,
+    w: np.ndarray,
+    y: np.ndarray,
+    target: np.ndarray,
+    covered: float,
+) -> bool:
+    """Whether H w = target = b - K^T y to rounding, or to a part of the weight that a coordinate has by itself."""
+    forces = np.abs(b)
+    for e in range(y.size):
+        first, last = penalty.pointers[e], penalty.pointers[e + 1]
+        for k in range(first, last):
+            forces[penalty.columns[k]] += abs(penalty.values[k] * y[e])
+        if last - first == 1:
+            own = min(penalty.up[e], penalty.down[e]) * abs(penalty.values[first])
+            forces[penalty.columns[first]] += covered / EXACT * own
+    for i in range(b.size):
+        product = terms = 0.0
+        for j in range(b.size):
+            term = H[i, j] * w[j]
+            product += term
+            terms += abs(term)
+        if not abs(product - target[i]) <= EXACT * forces[i] + PRODUCT * terms:
+            return False
+    return True
+
+
+@shared
+def _image(penalty: AbsoluteValues, w: np.ndarray, image: np.ndarray) -> float:
+    """Fill K w; returns the penalties at w."""
+    total = 0.0
+    for e in range(image.size):
+        image[e] = 0.0
+        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
+            image[e] += penalty.values[k] * w[penalty.columns[k]]
+        total += (penalty.up[e] if image[e] > 0.0 else -penalty.down[e]) * image[e]
+    return total
+
+
+@shared
+def _add_adjoint(penalty: AbsoluteValues, y: np.ndarray, factor: float, out: np.ndarray) -> None:
+    """out += factor K^T y."""
+    for e in range(y.size):
+        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
+            out[penalty.columns[k]] += factor * y[e] * penalty.values[k]
+
+
+@shared
+def _find_active(terms: Terms, point: Point, active: np.ndarray) -> None:
+    """Which rows vanish: their primal part is smaller, in its units, than the room of their multiplier."""
+    size = LEAST_W
+    for j in range(point.w.size):
+        size = max(size, abs(point.w[j]))
+    for e in range(active.size):
+        half = max(0.5 * (terms.up[e] + terms.down[e]), 1e-300)
+        active[e] = (point.p[e] + point.q[e]) / size < min(point.u[e], point.v[e]) / half
+
+
+@allocating
+def _face(
+    H: np.ndarray,
+    b: np.ndarray,
+    penalty: AbsoluteValues,
+    image: np.ndarray,
+    value: float,
+    active: np.ndarray,
+    base: np.ndarray,
+    lapack: Routines,
+) -> int:
+    """The minimiser on the face where active rows vanish; `image` and `value` are those of the interior point."""
+    label = np.full(b.size, -1)
+    base[:] = np.nan
+    count = pieces(penalty.pointers, penalty.columns, penalty.values, np.zeros(active.size), active, label, base)
+    if count < 0:
+        return _IS_NOT_SIMPLE
+    if count > 0:
+        linear, slopes = b.copy(), np.zeros(active.size)
+        for e in range(active.size):
+            if not active[e]:
+                slopes[e] = penalty.up[e] if image[e] > 0.0 else -penalty.down[e]
+        _add_adjoint(penalty, slopes, -1.0, linear)
+        if not among_pieces(H, linear, label, base, count, lapack):
+            return _FAILS
+    return _HOLDS if _holds(H, b, penalty, image, value, active, base) else _FAILS
+
+
+@allocating
+def _holds(
+    H: np.ndarray,
+    b: np.ndarray,
+    penalty: AbsoluteValues,
+    before: np.ndarray,
+    value: float,
+    active: np.ndarray,
+    w: np.ndarray,
+) -> bool:
+    """Whether w has the signs that were assumed, and no higher an objective, as `crossover` asks for."""
+    largest = total = forces = 0.0
+    moved = np.empty(b.size)
+    multiply(H, w, moved)
+    for j in range(b.size):
+        if not np.isfinite(w[j]):
+            return False
+        largest = max(largest, abs(w[j]))
+        if H[j, j] > 0.0:
+            largest = max(largest, SOME * abs(b[j]) / H[j, j])
+        total += (0.5 * moved[j] - b[j]) * w[j]
+        forces += abs(b[j] * w[j])
+    for e in range(active.size):
+        image = size = entries = 0.0
+        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
+            term = penalty.values[k] * w[penalty.columns[k]]
+            image += term
+            size += abs(term)
+            entries += abs(penalty.values[k])
+        if active[e]:
+            # What rounding leaves of a vanishing row would count as a rise of the objective.
+            if abs(image) > VANISHED * (size + entries * largest):
+                return False
+            continue
+        if before[e] * image < 0.0 and abs(image) > SLACK * size:
+            return False
+        total += (penalty.up[e] if image > 0.0 else -penalty.down[e]) * image
+    return total <= value + SLACK * (abs(value) + forces)

@@ -1,0 +1,63 @@
+"""The minimum of a model with all that a method asks of it: an exact face, and a dual point without noise."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import absolute
+from .crossover import to_face
+from .minimization import minimize
+from .model import Model, Status
+from .refinement import refined
+
+_FEW, _MOST_FILLED = 100, 20
+"""Coordinates beyond which a curvature with at most so many entries a column is treated as sparse: of a signal, say."""
+
+
+_APEX = 1e-6
+"""Part of the objective that the way to the apex of a cone may cost."""
+
+
+class Minimum(NamedTuple):
+    """Where a model has its minimum."""
+
+    point: np.ndarray
+    """With exact zeros and pieces where those are certain."""
+    w: np.ndarray
+    """As found with the multipliers: H w - b + K^T y = 0. It starts with x, auxiliary variables follow."""
+    y: np.ndarray
+    status: Status
+    gap: float
+    """By how much the model may be too high there."""
+
+
+def minimum(model: Model) -> Minimum:
+    """That of a model, by interior points."""
+    quick = model
+    wide = isinstance(model.H, np.ndarray) and model.b.size > _FEW
+    if wide and np.count_nonzero(model.H) <= _MOST_FILLED * model.b.size:
+        quick = replace(model, H=sp.csr_array(model.H))
+    found = absolute.minimized(quick)
+    if found is not None:
+        face = found.face if found.simple else to_face(model, found.solution)
+        return Minimum(found.solution.w if face is None else face, found.w, found.y, "optimal", found.solution.gap)
+    solution = minimize(quick)
+    face = to_face(quick, solution) if np.all(np.isfinite(solution.w)) else None
+    point = within(model, solution.w if face is None else face)
+    exact = refined(model, solution) if isinstance(model.H, np.ndarray) else solution
+    return Minimum(point, exact.w, exact.y, solution.status, solution.gap)
+
+
+def within(model: Model, w: np.ndarray) -> np.ndarray:
+    """w; with 0 where cones meet in 0 alone, of which interior points leave a direction by their last digits."""
+    form, bounds = model.form, model.form.limits[0] | model.form.limits[1]
+    cones = np.flatnonzero(bounds & (form.offset[: form.n_lines] == 0.0))
+    if not cones.size or not model.misses(w):
+        return w
+    apex = w.copy()
+    apex[np.unique(form.K[cones].indices)] = 0.0
+    value = model.value(w)
+    as_good = model.value(apex) <= value + _APEX * (abs(value) + float(np.abs(model.right()) @ np.abs(w)))
+    return apex if as_good and not model.misses(apex) else w

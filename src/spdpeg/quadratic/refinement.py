@@ -1,0 +1,80 @@
+"""The dual point of a dense model without noise: w is corrected until the optimality condition holds to rounding."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..kernels.jit import allocating, allocating_kernel
+from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
+from .dense import multiply
+from .minimization import padded
+from .model import Model, ModelSolution
+
+NOISE = 1e-14
+"""Part of the room of a multiplier below which it counts as 0."""
+
+_SHIFT = 1e-13
+_ROUNDS = 3
+"""Added to the unit diagonal of a curvature that may be singular, and the corrections that undo it."""
+
+_FARTHEST = 1e-6
+"""Part of w that such a correction may move it by."""
+
+
+def refined(model: Model, solution: ModelSolution) -> ModelSolution:
+    """Multipliers that are 0 up to rounding are 0, and w takes up what that leaves."""
+    form, lines, known = model.form, model.form.n_lines, model.b.size
+    ends = np.where(np.isfinite(form.up), form.up, 0.0) + np.where(np.isfinite(form.down), form.down, 0.0)
+    y, w = solution.y.copy(), solution.w.copy()
+    y[:lines][np.abs(y[:lines]) <= NOISE * ends] = 0.0
+    target = model.right() - form.adjoint(y)
+    if form.curved:  # what auxiliary variables add, which stay as they are
+        target -= form.quadratic @ np.concatenate([np.zeros(known), w[known:]])
+    _refine(padded(model)[:known, :known], target[:known], w, routines())
+    return replace(solution, w=w, y=y, residual=model.times(w) - model.right() + form.adjoint(y))
+
+
+@allocating
+def refine(H: np.ndarray, target: np.ndarray, w: np.ndarray, lapack: Routines) -> None:
+    """Bring H w, for the first entries of w, closer to the target as long as that moves it by next to nothing."""
+    n = target.size
+    factor, scale = np.empty((n, n)), np.ones(n)
+    for i in range(n):
+        if H[i, i] > 0.0:
+            scale[i] = 1.0 / np.sqrt(H[i, i])
+    for i in range(n):
+        for j in range(i + 1):
+            factor[i, j] = scale[i] * H[i, j] * scale[j]
+        factor[i, i] += _SHIFT
+    if not cholesky(lapack, factor):
+        return
+    trial, rest, move = w[:n].copy(), np.empty(n), np.empty(n)
+    largest = 0.0
+    for j in range(w.size):
+        largest = max(largest, abs(w[j]))
+    best = np.inf
+    for round_ in range(_ROUNDS + 1):
+        multiply(H, trial, rest)
+        steep = 0.0
+        for j in range(n):
+            rest[j] -= target[j]
+            steep = max(steep, abs(rest[j]))
+        if not steep < best:
+            return
+        best = steep
+        w[:n] = trial
+        if round_ == _ROUNDS:
+            return
+        for j in range(n):
+            move[j] = scale[j] * rest[j]
+        cholesky_solve(lapack, factor, move)
+        for j in range(n):
+            move[j] *= scale[j]
+            if not abs(move[j]) <= _FARTHEST * largest:
+                return  # along directions without curvature
+            trial[j] -= move[j]
+
+
+@allocating_kernel
+def _refine(H: np.ndarray, target: np.ndarray, w: np.ndarray, lapack: Routines) -> None:
+    refine(H, target, w, lapack)
