@@ -1,6 +1,7 @@
-"""The browser that pages are driven in, one for all tests of a process."""
+"""The browser that pages are driven in, one for all tests of a process; and Ctrl-C as Python starts with it."""
 
 import shutil
+import signal
 
 import pytest
 
@@ -8,6 +9,10 @@ FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1200,900"
 )
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell that runs the tests in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -106,10 +106,9 @@ def certify(
             lower = max(lower, bound(problem, at_point(problem, evaluation, accuracy), y.copy(), x))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         obstacle = NO_CONJUGATE
-    cancelled = 0.0
     if primal < lower < math.inf:
-        cancelled = _cancelled(problem, x, y, slopes, slopes_gradient, evaluation)
-    certificate = Certificate(primal, lower, math.nan, cancelled=cancelled)
+        lower -= _cancelled(problem, x, y, slopes, slopes_gradient, evaluation)
+    certificate = Certificate(primal, lower, math.nan)
     if math.isfinite(certificate.rel_gap) or certificate.gap == 0.0 or evaluation.margins is None:
         return certificate
     obstacle = "" if math.isfinite(lower) else obstacle

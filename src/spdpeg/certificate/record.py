@@ -31,8 +31,6 @@ class Certificate:
     met : str or None
         What met the tolerance: "relative gap", "residual", "gap" where the optimum is 0 (a gap of 1e-12 times the
         objective at x = 0), or None.
-    cancelled : float
-        What rounding may cost the two where their sums cancel; told only where the gap is negative.
     obstacle : str
         Why there is no lower bound, in words; empty where there is one.
     """
@@ -41,7 +39,6 @@ class Certificate:
     dual: float
     residual: float
     met: str | None = None
-    cancelled: float = 0.0
     obstacle: str = ""
 
     @property
@@ -59,7 +56,7 @@ class Certificate:
     @property
     def defective(self) -> bool:
         """Whether the bound lies above the objective by more than rounding, which no bound should."""
-        return self.gap < -_ROUNDING * max(abs(self.primal), abs(self.dual)) - self.cancelled
+        return self.gap < -_ROUNDING * max(abs(self.primal), abs(self.dual))
 
     def judged(self, tol: float, loss_size: float = 0.0) -> "Certificate":
         """The same, with what meets `tol`: the relative gap if it is finite, the residual otherwise.
@@ -74,7 +71,7 @@ class Certificate:
             met = None
         elif math.isfinite(self.rel_gap):
             # What rounding may hide is no part of the proof: a tolerance below it is never met.
-            if max(self.gap, self.cancelled) + _ROUNDING * abs(self.primal) <= tol * abs(self.primal):
+            if self.gap + _ROUNDING * abs(self.primal) <= tol * abs(self.primal):
                 met = "relative gap"
             elif self.gap <= _NO_GAP * loss_size and abs(self.primal) <= _AS_GOOD_AS_0 * loss_size:
                 met = "gap"

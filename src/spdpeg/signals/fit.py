@@ -160,7 +160,5 @@ def _solved(signal: Signal, lam2: Any, tol: float) -> Fit:
     result = uninterrupted(solve(problem, tol=tol))
     found = result.certificate
     assert found is not None
-    certificate = replace(
-        found, primal=total * found.primal, dual=total * found.dual, cancelled=total * found.cancelled
-    )
+    certificate = replace(found, primal=total * found.primal, dual=total * found.dual)
     return Fit(result.x, -total * result.dual, certificate)
