@@ -30,8 +30,6 @@ VALUES = RUN / "values.csv.xz"
 PICTURES = ("flr_passes.png", "ggrlr_passes.png")
 _COLOURS = 200
 """Of a picture: as good to look at, and a third of the size."""
-TEXT_OPTIMA = RUN / "text_optima.csv"
-"""Of the first fold, for a run without the text sets."""
 
 
 def take(run: Path) -> None:
@@ -43,8 +41,6 @@ def take(run: Path) -> None:
         with Image.open(run / "figures" / name) as picture:
             few = picture.convert("RGB").quantize(_COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
         few.save(FIGURES / name, optimize=True)
-    if any(optimum.data == "hitech" for optimum in values.read_optima(RUN / "optima.csv")):
-        TEXT_OPTIMA.unlink(missing_ok=True)
 
 
 def page(text: str) -> str:
@@ -62,7 +58,6 @@ def page(text: str) -> str:
         "sentences": lambda: _sentences(table, duels),
         "ranks": lambda: _ranks(table),
         "cells": lambda: _cells(table),
-        "text": _text,
     }
     for name, make in parts.items():
         start, end = f"<!-- {name} -->\n", "<!-- end -->"
@@ -148,16 +143,6 @@ def _cells(table: values.Table) -> str:
     header += ["8 rho |F|²", "sqrt(8 L-hat² + rho |F|²)", "L~ set by"]
     told = f"8 rho |F|² with rho = 1 is the larger one in {coupled} of these {len(rows)} cells."
     return f"{_rows(header, rows)}\n\n{told}"
-
-
-def _text() -> str:
-    if not TEXT_OPTIMA.exists():
-        return ""
-    told = (
-        "The text sets are not part of this run. Their cells, from the first fold alone (gaps are what ten seconds "
-        "proved, so P*\nis what was found, not what was certified, where they are large):\n\n"
-    )
-    return told + _cells(values.Table([], values.read_optima(TEXT_OPTIMA), METHODS))
 
 
 _OF_CELL = ("start", "objective", "score", "majority", "coupling", "curvature")
