@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import logsumexp
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
 from spdpeg import Problem, estimators, files, losses, operators, penalties
@@ -141,6 +142,29 @@ def test_objective_of_rounded_coefficients(fit_intercept: bool) -> None:
     assert model.objective_ == pytest.approx(value, rel=1e-12)
     assert model.certificate_.primal == pytest.approx(value, rel=1e-12)
     assert model.certificate_.dual <= value
+
+
+def test_objective_of_rounded_coefficients_of_joint_fits() -> None:
+    """The same where all classes or outputs are one problem; formulas written out here."""
+    rng = np.random.default_rng(2)
+    X = (100.0 * rng.standard_normal((60, 4))).astype(np.float32)
+    Y = X @ rng.standard_normal((4, 3)) / 3.0 + 1e-3 * rng.standard_normal((60, 3))
+
+    model = estimators.FusedLasso(1e-3, 1e-3, coupled=True, tol=1e-9).fit(X, Y)
+    left = X.astype(float) @ model.coef_.T.astype(float) + model.intercept_ - Y
+    lengths = np.linalg.norm(model.coef_, axis=0).sum() + np.linalg.norm(np.diff(model.coef_), axis=0).sum()
+    value = 0.5 * np.mean(np.sum(left**2, axis=1)) + 1e-3 * float(lengths)
+    assert model.coef_.dtype == np.float32
+    assert model.objective_ == model.certificate_.primal == pytest.approx(value, rel=1e-6)
+    assert model.certificate_.gap > 0.0
+
+    codes = np.argmax(Y, axis=1)
+    classes = estimators.FusedLogisticRegression(1e-2, 1e-2, multi_class="multinomial", tol=1e-6).fit(X, codes)
+    margins = X.astype(float) @ classes.coef_.T.astype(float) + classes.intercept_
+    loss = np.mean(logsumexp(margins, axis=1) - margins[np.arange(60), codes])
+    value = loss + 1e-2 * float(np.abs(classes.coef_).sum() + np.abs(np.diff(classes.coef_)).sum())
+    assert classes.coef_.dtype == np.float32
+    assert classes.objective_ == classes.certificate_.primal == pytest.approx(value, rel=1e-6)
 
 
 def test_sets_that_contradict_each_other_are_refused() -> None:

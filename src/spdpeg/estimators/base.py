@@ -61,6 +61,8 @@ def weight(owner: object, name: str) -> Any:
     value = getattr(owner, name)
     if isinstance(value, str) and value == "auto":
         value = getattr(owner, f"{name}_", _UNSEEN)
+    if type(value) is float and 0.0 <= value < math.inf:  # the usual case, which paths meet hundreds of times
+        return value
     found = numbers(f"{name} of {type(owner).__name__}", value)
     if found.ndim > 1 or not np.all(np.isfinite(found)) or np.any(found < 0.0):
         raise InputError(
@@ -143,7 +145,8 @@ class Estimator(BaseEstimator):
     n_features_in_ : int
         If `fit` was given float32 numbers, coefficients and predictions of such rows are float32 too; all is computed
         in float64. `objective_` and `certificate_` are then those of the rounded coefficients, which may miss a `tol`
-        that was met before: `certificate_.met` tells, and no warning is given.
+        that was met before: `certificate_.met` tells, and no warning is given. After a refit they are those of the
+        penalised fit.
     feature_names_in_ : array
         Only if all columns of X have names.
     """

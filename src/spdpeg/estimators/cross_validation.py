@@ -1,6 +1,7 @@
 """The choice of weights, by cross-validation or by an information criterion. choosing.py has the models."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -138,7 +139,8 @@ class ChosenWeight:
         if not isinstance(X, Source):
             data = indexable(*data)
         try:
-            scorer = _score if self.scoring is None else check_scoring(model, self.scoring)
+            own = _score_of(model) if self.scoring is None else None
+            scorer = check_scoring(model, self.scoring) if own is None else own
             if offset is not None and self.scoring is not None:
                 raise ValueError("scorers take no offset; leave scoring out")
             folds = [(_indices(train), _indices(test)) for train, test in self._folds(model, X, y)]
@@ -164,10 +166,10 @@ class ChosenWeight:
             scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size))
             others = None if moments is None else moments.others(number)
             for place, fitted in fitting.walk(
-                model, self.lam1_grid_, self.lam2_grid_, X_in, y_in, **seen, moments=others
+                model, self.lam1_grid_, self.lam2_grid_, X_in, y_in, **seen, moments=others, details=own is None
             ):
-                known = moments.score(number, fitted) if moments is not None and self.scoring is None else None
-                if self.scoring is None and known is None and not isinstance(X_out, Judged):
+                known = moments.score(number, fitted) if moments is not None and own is not None else None
+                if own is not None and known is None and not isinstance(X_out, Judged):
                     X_out = rows_to_judge(fitted, X_out)
                 with told():
                     scores[place] = scorer(fitted, X_out, y_out, **unseen) if known is None else known
@@ -190,7 +192,7 @@ class ChosenWeight:
         for number, (inside, outside) in enumerate(X.folds(int(count))):
             walk = fitting.walk(model, self.lam1_grid_, self.lam2_grid_, inside, None)
             places, fitted = zip(*((place, cluster.plain(found)) for place, found in walk), strict=True)
-            judged = cluster.fold_scores(outside, list(fitted), _score)
+            judged = cluster.fold_scores(outside, list(fitted), _score_of(model))
             for place, value in zip(places, judged, strict=True):
                 scores[(*place, number)] = value
         return scores
@@ -260,13 +262,23 @@ def _rows(rows: np.ndarray, data: list[Any]) -> list[Any]:
     return [take(part, rows) if isinstance(part, Source) else _safe_indexing(part, rows) for part in data]
 
 
-def _score(model: Any, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-    """Minus what the model's loss says about rows held out."""
-    if is_classifier(model):
-        if not hasattr(model, "predict_proba"):
-            return float(model.score(X, y, sample_weight))
-        return -float(log_loss(y, model.predict_proba(X), sample_weight=sample_weight, labels=model.classes_))
+def _score_of(model: Any) -> Callable[..., float]:
+    """The scorer of a model: minus what its loss says about rows held out."""
+    if not is_classifier(model):
+        return _of_numbers
+    return _of_odds if hasattr(model, "predict_proba") else _of_classes
+
+
+def _of_numbers(model: Any, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
     return -families.missed(model, X, y, sample_weight, offset)
+
+
+def _of_odds(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    return -float(log_loss(y, model.predict_proba(X), sample_weight=sample_weight, labels=model.classes_))
+
+
+def _of_classes(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    return float(model.score(X, y, sample_weight))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -23,9 +23,10 @@ class InPieces:
     Parameters
     ----------
     refit : bool or {"aic", "bic"}, default=False
-        True fits again, without penalties, on the pieces that were found: their levels are no longer shrunk. With
-        "aic" or "bic", for least squares, neighbouring pieces are first joined one by one as long as that criterion
-        falls: a jump that was found as a staircase becomes one.
+        True fits again, without penalties, on the pieces that were found: their levels are no longer shrunk, and
+        `objective_` and `certificate_` stay those of the fit that found the pieces. With "aic" or "bic", for least
+        squares, neighbouring pieces are first joined one by one as long as that criterion falls: a jump that was found
+        as a staircase becomes one.
     positive : bool, default=False
         No coefficient may be negative.
     bounds : pair of floats or of arrays of shape (n_features,), default=None

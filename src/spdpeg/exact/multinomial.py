@@ -120,6 +120,19 @@ class Multinomial:
         r2 = self._terms["r2"].value(self._terms["F"].forward(x)) if "r2" in self._terms else 0.0
         return float(self._terms["r1"].value(x) + r2)
 
+    def objective(self, x: np.ndarray) -> float:
+        """Loss and penalties at x."""
+        return self._loss(self._margins(x)) + self.penalty_value(x)
+
+    @property
+    def loss_size(self) -> float:
+        """The objective at x = 0, where all classes are alike."""
+        return self.objective(np.zeros(self._hits.shape[1] * self._rows.shape[1]))
+
+    def join(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """x, from what `split` returns."""
+        return np.hstack([coef, intercept[:, None]] if self._intercept else [coef]).astype(float).ravel()
+
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients and intercepts, a row for each class."""
         table = x.reshape(self._hits.shape[1], -1)

@@ -292,7 +292,7 @@ def fit(plan: Plan) -> list[Solution]:
     return [Solution(plan.joint, plan.joint.solve(plan.starts, tol, max_passes, partial(quietly, **settings)))]
 
 
-def keep(model: Model, plan: Plan, solutions: Sequence[Solution]) -> None:
+def keep(model: Model, plan: Plan, solutions: Sequence[Solution], details: bool = True) -> None:
     """Set all that a fit leaves behind, with a warning for each solution that is not as exact as wanted.
 
     Parameters
@@ -300,11 +300,16 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution]) -> None:
     model : estimator
     plan : Plan
     solutions : list of Solution
+    details : bool, default=True
+        False leaves out which entries of F x vanish and the mean loss, unless the model is fitted again on its pieces.
     """
+    details = details or getattr(model, "refit", False) is not False
     for solution in solutions:
         _warn(model, solution.result)
     n_iter = max(math.ceil(solution.result.passes) for solution in solutions)
-    store(model, plan.terms, solutions, n_iter, [], _total_weight(plan.data))
+    terms = plan.terms
+    told = account(solutions, terms.r2, terms.F, _total_weight(plan.data)) if details else {}
+    store(model, terms, solutions, n_iter, [], told)
     refit(model, plan)
     if getattr(plan.data.X, "dtype", None) == np.float32:
         _round(model, plan, solutions)
@@ -320,14 +325,15 @@ def _round(model: Any, plan: Plan, solutions: Sequence[Solution]) -> None:
     several = bool(np.ndim(model.intercept_))
     if several:
         model.intercept_ = model.intercept_.astype(np.float32)
-    if plan.joint is not None or getattr(model, "refit", False) is not False:
-        return  # their objective is not that of the coefficients as they stand
+    if getattr(model, "refit", False) is not False:
+        return  # what is told is the penalised fit that found the pieces
     objectives, certificates = [], []
-    for problem, result in solutions:
-        assert isinstance(problem, Problem)
+    for solution in solutions:
+        problem: Any = solution.problem
+        result = solution.result
         coef, intercept = problem.split(result.x)
-        x = problem.join(coef.astype(np.float32), float(np.float32(intercept)) if several else intercept)
-        value, found = problem.objective(x), result.certificate
+        level = np.asarray(intercept).astype(np.float32).astype(float)[()] if several else intercept
+        value, found = problem.objective(problem.join(coef.astype(np.float32), level)), result.certificate
         if found is not None and math.isfinite(value):
             found = replace(found, primal=value).judged(plan.settings.tol or 0.0, problem.loss_size)
         objectives.append(value if math.isfinite(value) else result.objective)
@@ -349,17 +355,19 @@ def store(
     solutions: Sequence[Solution],
     n_iter: int,
     learners: list[Any],
-    n_rows: float | None = None,
+    told: dict[str, Any],
 ) -> None:
-    """The one place where fitted attributes are set; `_derive` adds those that a model makes of its coefficients."""
+    """The one place where fitted attributes are set, those that were `told` by `account` among them.
+
+    `_derive` adds those that a model makes of its coefficients.
+    """
     parts = [solution.problem.split(solution.result.x) for solution in solutions]
     coef, intercept = model._shaped(np.vstack([coef for coef, _ in parts]), np.hstack([level for _, level in parts]))
     found = {"coef_": coef, "intercept_": intercept, "F_": terms.F, "n_iter_": n_iter, "_learners": learners}
     for name in ("objective", "certificate", "history", "dual"):
         values = [getattr(solution.result, name) for solution in solutions]
         found[f"{name}_"] = values[0] if len(values) == 1 else values
-    found |= account(solutions, terms.r2, terms.F, n_rows)
-    for name, value in found.items():
+    for name, value in (found | told).items():
         setattr(model, name, value)
     model._derive()
 

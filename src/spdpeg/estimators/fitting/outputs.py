@@ -86,6 +86,19 @@ class Coupled:
         """r1 and r2 at x."""
         return self._count * self._problem.penalty_value(x)
 
+    def objective(self, x: np.ndarray) -> float:
+        """The losses of all outputs and the penalties at x."""
+        return self._count * self._problem.objective(x)
+
+    @property
+    def loss_size(self) -> float:
+        """What an objective is small beside."""
+        return self._count * self._problem.loss_size
+
+    def join(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """x, from what `split` returns."""
+        return np.hstack([coef, intercept[:, None]] if self._intercept else [coef]).astype(float).ravel()
+
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients and intercepts, a row for each output."""
         table = x.reshape(self._count, -1)

@@ -11,6 +11,7 @@ from ...engine import quietly
 from ...problem import Problem
 from ...result import uninterrupted
 from ...state import State
+from .account import account
 from .flow import Data, Model, Solution, Start, Terms, starts_of, store, terms_of
 from .settings import settings_of
 
@@ -37,7 +38,7 @@ def learn(model: Model, data: Data) -> None:
         learner.learn(data.X, target, data.weights, terms, model.buffer_size)
         for learner, target in zip(learners, data.targets, strict=True)
     ]
-    store(model, terms, solutions, 1, learners)
+    store(model, terms, solutions, 1, learners, account(solutions, terms.r2, terms.F, None))
 
 
 @dataclass

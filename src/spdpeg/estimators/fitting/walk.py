@@ -31,6 +31,7 @@ def walk(
     sample_weight: Any = None,
     offset: Any = None,
     moments: Moments | None = None,
+    details: bool = True,
 ) -> Iterator[tuple[tuple[int, int], Any]]:
     """Fit at all pairs of weights.
 
@@ -48,6 +49,8 @@ def walk(
         As in `fit`.
     moments : Moments, optional
         Second moments of the rows, where they are known: a squared loss then reads nothing.
+    details : bool, default=True
+        False leaves out what predictions do not need, which costs as much as a quick fit: see `keep`.
 
     Yields
     ------
@@ -73,7 +76,7 @@ def walk(
             corner = above.pop(j + back, None)  # needed no more: a fit holds as many numbers as there are rows
             here = whole.under(*penalties(model, whole.data.X.shape[1]))
             solutions, row[j] = fitter.fit(here, _near(row.get(j + back), above.get(j), corner))
-            keep(model, here, solutions)
+            keep(model, here, solutions, details)
             yield (i, j), model
         above = row
 
@@ -105,7 +108,7 @@ class SeparateFits:
     def __init__(self, whole: Plan) -> None:
         self._free = whole.settings.solver == "auto" and whole.settings.max_passes >= 1.0
         for problem in whole.problems:
-            _ = problem.loss_at_zero  # kept by all problems that are made of this one
+            _ = problem.loss_at_zero, problem.sums  # kept by all problems that are made of this one
         quick = self._free and all(map(continues, whole.problems))
         self._continuations = [Continuation(problem) for problem in whole.problems] if quick else []
 
