@@ -133,8 +133,29 @@ def test_on_a_stream_auto_is_a_number() -> None:
 
 
 def test_auto_is_the_only_word() -> None:
-    with pytest.raises(InputError, match=r"lam1 of FusedLasso is 'large'\. Choose one of auto"):
+    with pytest.raises(
+        InputError,
+        match=r"lam1 of FusedLasso is 'large'\. Give a finite number of at least 0, one for each entry, or 'auto'",
+    ):
         estimators.FusedLasso(lam1="large").fit(X, NUMBERS)
     model = estimators.FusedLasso("auto", 0.1).fit(X, NUMBERS)
     assert model.set_params(lam1=0.1).fit(X, NUMBERS).lam1 == 0.1
     assert not hasattr(model, "lam1_")
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("limits", [{"positive": True}, {"bounds": (-np.inf, 0.0)}, {"bounds": (-0.1, 2.0)}], ids=str)
+def test_weights_of_bounded_models(limits: dict[str, Any], sign: float) -> None:
+    """Only what the bounds let the coefficients follow counts; wide bounds change nothing."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((80, 6))
+    y = sign * (X[:, 0] + 0.8 * X[:, 1]) + 0.1 * rng.standard_normal(80)
+    down = X.T @ (y - y.mean()) / 80 - X.mean(axis=0) * np.mean(y - y.mean())
+    down = np.maximum(down, 0.0) if "positive" in limits else down
+    down = np.minimum(down, 0.0) if limits.get("bounds") == (-np.inf, 0.0) else down
+    model = estimators.FusedLasso(**limits).fit(X, y)
+    units = np.sqrt(np.mean(X**2, axis=0))
+    ratio = min(1.0, np.median(units) * np.max(np.abs(down) / units) / np.abs(down).max())
+    assert model.lam1_ == pytest.approx(0.01 * ratio * np.abs(down).max(), rel=1e-6)
+    chosen = estimators.FusedLassoCV(**limits, n_lam1=3, n_lam2=3, cv=3).fit(X, y)
+    assert chosen.lam1_grid_[0] == pytest.approx(np.abs(down).max(), rel=1e-6)

@@ -1,6 +1,7 @@
 """Parameters and labels that make no sense are told by name, and a call that fails leaves no traces."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from spdpeg import InputError, estimators, graphs, paths
@@ -125,3 +126,25 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was():
     before = model.predict_proba(X)
     refused(lambda: model.fit(X[:, :2], np.ones(30)))
     np.testing.assert_array_equal(model.predict_proba(X), before)
+
+
+def test_what_to_do_is_told():
+    """The mistakes that people make first: text, gaps, columns in another order, numbers for classes."""
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    cities = frame.assign(city=["x", "y"] * 15)
+    lasso = estimators.FusedLasso()
+    told = refused(lambda: lasso.fit(cities, Y))
+    assert "Column 'city' of X holds text" in told
+    assert "OneHotEncoder" in told
+    assert "'city', 'town'" in refused(lambda: lasso.fit(cities.assign(town="z"), Y))
+    assert "A column of X holds text" in refused(lambda: lasso.fit(cities.to_numpy(), Y))
+    assert "SimpleImputer" in refused(lambda: lasso.fit(np.where(X > 1.0, np.nan, X), Y))
+    assert "masked" in refused(lambda: lasso.fit(np.ma.masked_greater(X, 1.0), Y))
+    assert "masked" in refused(lambda: lasso.fit(X, np.ma.masked_greater(X[:, 0], 1.0)))
+    lasso.fit(np.ma.masked_greater(X, 1e9), Y)  # nothing is hidden
+    assert "take a classifier" in refused(lambda: lasso.fit(X, np.where(Y > 0.0, "yes", "no")))
+    lasso.fit(frame, Y)
+    assert "same order" in refused(lambda: lasso.predict(frame[["b", "a", "c", "d"]]))
+    assert "unseen at fit time: - e" in refused(lambda: lasso.predict(frame.rename(columns={"d": "e"})))
+    assert "9 pixels, and X has 4 columns" in refused(lambda: estimators.TotalVariationRegressor((3, 3)).fit(X, Y))
+    assert "Add 1" in refused(lambda: estimators.TrendFilter(order=0).fit(X, Y))

@@ -246,3 +246,11 @@ def test_what_is_not_there_is_refused() -> None:
     F = operators.Matrix(np.array([[1.0, 2.0, 1.0]]))
     with pytest.raises(UnsupportedError, match="pieces"):
         _ = spdpeg.denoise([1.0, 2.0, 3.0], 0.1, structure=F).n_pieces
+
+
+def test_what_is_masked_is_missing() -> None:
+    y = np.array([1.0, 1.0, 100.0, 1.0, 5.0, 5.0, 5.0])
+    hidden = np.ma.masked_greater(y, 50.0)
+    np.testing.assert_array_equal(spdpeg.denoise(hidden, 0.1).x, spdpeg.denoise(np.where(y > 50.0, np.nan, y), 0.1).x)
+    with pytest.raises(InputError, match="Add 1"):
+        spdpeg.denoise(y, 0.1, order=0)

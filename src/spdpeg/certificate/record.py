@@ -88,8 +88,10 @@ class Certificate:
             )
         if self.met == "gap":
             return f"within {max(self.gap, 0.0):.2g} of the optimum, next to nothing beside that of x = 0; proved"
+        if math.isfinite(self.rel_gap) and self.gap <= 0.0:
+            return "at the optimum, up to rounding; proved by a duality gap"
         if math.isfinite(self.rel_gap):
-            return f"within {100.0 * max(self.rel_gap, 0.0):.2g} % of the optimum, proved by a duality gap"
+            return f"within {100.0 * self.rel_gap:.2g} % of the optimum, proved by a duality gap"
         if self.gap <= 0.0:
             return "optimal, proved by a duality gap of 0"
         if math.isfinite(self.residual):

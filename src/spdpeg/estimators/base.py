@@ -17,13 +17,13 @@ from ..errors import ChoiceWarning, InputError, UnsupportedError
 from ..lazy import is_dask, refuse_dask
 from ..losses import Loss
 from ..operators import Identity
-from ..parameters import as_number, numbers, one_of, shown, truth
+from ..parameters import as_number, numbers, shown, truth
 from ..penalties import L1, Box, L2Squared, Penalty, Zero, constrain
 from ..sparse import sound
 from ..sums import threads
 from . import fitting, sources
 from .documentation import complete
-from .refusals import told
+from .refusals import told, unmasked
 
 _FLOATS = (np.float64, np.float32)
 
@@ -63,13 +63,20 @@ def weight(owner: object, name: str) -> Any:
         value = getattr(owner, f"{name}_", _UNSEEN)
     if type(value) is float and 0.0 <= value < math.inf:  # the usual case, which paths meet hundreds of times
         return value
-    found = numbers(f"{name} of {type(owner).__name__}", value)
+    try:
+        found = numbers(name, value)
+    except InputError:
+        raise InputError(_no_weight(owner, name, value)) from None
     if found.ndim > 1 or not np.all(np.isfinite(found)) or np.any(found < 0.0):
-        raise InputError(
-            f"{name} of {type(owner).__name__} is {shown(value)}. "
-            "Give a finite number of at least 0, or one for each entry."
-        )
+        raise InputError(_no_weight(owner, name, value))
     return value
+
+
+def _no_weight(owner: object, name: str, value: Any) -> str:
+    return (
+        f"{name} of {type(owner).__name__} is {shown(value)}. "
+        "Give a finite number of at least 0, one for each entry, or 'auto'."
+    )
 
 
 def weighted(owner: object, name: str, penalty: type[L1] | type[L2Squared] = L1) -> Penalty | None:
@@ -249,7 +256,8 @@ class Estimator(BaseEstimator):
             if hasattr(self, name):
                 delattr(self, name)  # of another fit
         for name in self._auto():
-            one_of(f"{name} of {type(self).__name__}", getattr(self, name), ("auto",))
+            if getattr(self, name) != "auto":
+                raise InputError(_no_weight(self, name, getattr(self, name)))
             setattr(self, f"{name}_", 1.0)
 
     def _weighed(self, plan: fitting.Plan) -> fitting.Plan:
@@ -312,8 +320,10 @@ class Estimator(BaseEstimator):
             source, y, weights = sources.checked(self, source, y, sample_weight, reset)
             return self._design(source, reset), y, weights
         form = {"accept_sparse": "csr", "dtype": _FLOATS}
-        with told():
-            X, y = validate_data(self, sound(X), y, reset=reset, order="C", **form, **checks)
+        with told(X):
+            X, y = validate_data(
+                self, sound(unmasked("X", X)), unmasked("y", y), reset=reset, order="C", **form, **checks
+            )
         weights = None
         if sample_weight is not None:
             weights = sources.checked_weights(sample_weight, X)
@@ -329,8 +339,8 @@ class Estimator(BaseEstimator):
         if source is not None:
             sources.check_width(self, source, reset=False)
             return Judged(self._design(source, False))
-        with told():
-            X = validate_data(self, sound(X), reset=False, accept_sparse="csr", dtype=_FLOATS)
+        with told(X):
+            X = validate_data(self, sound(unmasked("X", X)), reset=False, accept_sparse="csr", dtype=_FLOATS)
         return Judged(self._design(X, False))
 
     def _scores(self, X: Any) -> np.ndarray:

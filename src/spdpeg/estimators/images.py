@@ -59,14 +59,24 @@ class TotalVariation(InPieces):
 
     def _operator(self, X: Any, weights: np.ndarray | None) -> Operator:
         if self.mask is None:
-            return GridDifference((X.shape[1],) if self.shape is None else self.shape)
+            return self._grid(X.shape[1])
         return GraphDifference(neighbours(self._places(X.shape[1])), n_nodes=X.shape[1])
+
+    def _grid(self, n_features: int) -> GridDifference:
+        """Differences of neighbours in the image, which must have as many pixels as X has columns."""
+        grid = GridDifference((n_features,) if self.shape is None else self.shape)
+        if grid.known_inputs not in (None, n_features):
+            raise InputError(
+                f"shape of {type(self).__name__} is {shown(self.shape)}, which has {grid.known_inputs} pixels, and X "
+                f"has {n_features} columns. Give the shape of the image that a row of X holds, or a mask of the pixels "
+                "that have a column."
+            )
+        return grid
 
     def _places(self, n_features: int) -> np.ndarray:
         """Which places of the grid have a feature."""
         if self.mask is None:
-            shape = (n_features,) if self.shape is None else self.shape
-            return np.ones(GridDifference(shape).bind(n_features).grid, dtype=bool)
+            return np.ones(self._grid(n_features).bind(n_features).grid, dtype=bool)
         try:
             mask = np.asarray(self.mask)
         except ValueError:  # lists of different lengths

@@ -9,9 +9,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from .. import losses
-from ..errors import UnsupportedError
+from ..errors import InputError, UnsupportedError
 from ..lazy import is_dask
-from ..parameters import numbers, truth, vector
+from ..parameters import numbers, shown, truth, vector
 from . import cluster, families, fitting, sources
 from .base import Estimator, takes_chunks
 
@@ -140,6 +140,8 @@ class AnyRegressor(RegressorMixin, Estimator):
 
     def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool, offset: Any = None) -> fitting.Data:
         X, y, weights = self._checked(X, y, sample_weight, reset, y_numeric=True, multi_output=True)
+        if np.asarray(y).dtype.kind in "USO":
+            _refuse_text(self, y)
         y = numbers("y", y if np.ndim(y) == 2 and np.shape(y)[1] > 1 else column_or_1d(y, warn=True))
         if offset is not None and sample_weight is not None and len(offset) == np.shape(sample_weight)[0]:
             offset = offset[np.asarray(sample_weight) > 0.0]
@@ -178,6 +180,15 @@ class Regressor(AnyRegressor):
 
     def _loss(self) -> losses.Loss:
         return families.loss_of(self, self.family)
+
+
+def _refuse_text(model: object, y: Any) -> None:
+    for entry in np.ravel(y):
+        if isinstance(entry, str | bytes):
+            raise InputError(
+                f"y holds text, such as {shown(entry)}, and {type(model).__name__} predicts numbers. Give numbers, or "
+                "take a classifier, such as FusedLogisticRegression."
+            )
 
 
 def _refuse_offset(offset: Any, exposure: Any) -> None:

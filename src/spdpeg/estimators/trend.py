@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from ..data import Source
 from ..errors import InputError, UnsupportedError
 from ..operators import Difference, FirstDifference, Matrix, Operator
-from ..parameters import whole_number
+from ..operators.difference import checked_order
 from ..penalties import Penalty
 from .base import bounded, weighted
 from .pieces import InPieces
@@ -84,7 +84,7 @@ class TrendFilter(InPieces, Regressor):
             raise UnsupportedError(
                 f"{type(self).__name__} takes one column as positions, which must be in memory. Load the column first."
             )
-        order = whole_number(f"order of {type(self).__name__}", self.order, least=1)
+        order = checked_order(f"order of {type(self).__name__}", self.order)
         if reset:
             self.knots_ = np.unique(_positions(X)) if X.shape[1] == 1 else None
         return X if self.knots_ is None else _interpolation(self.knots_, _positions(X), order)

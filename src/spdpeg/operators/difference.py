@@ -1,7 +1,7 @@
 """Differences along a chain: the fused lasso's F and, at higher orders, trend filtering's."""
 
 import math
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,11 +9,21 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import as_reals
-from ..parameters import shown, whole_number
+from ..parameters import as_number, shown, whole_number
 from .base import Operator
 
 _HIGHEST_ORDER = 30
 """The coefficients of higher orders exceed 1e8, and what they leave of a vector is rounding error."""
+
+
+def checked_order(name: str, order: Any) -> int:
+    """The order of differences along a line; refused unless it is a whole number of at least 1."""
+    if as_number(order) == 0.0:
+        raise InputError(
+            f"{name} is {shown(order)}. Here 1 is for piecewise constant and 2 for piecewise linear curves; packages "
+            "that count the degree of the polynomials call these 0 and 1. Add 1."
+        )
+    return whole_number(name, order, least=1)
 
 
 def chain_squared_norm(d: int) -> float:

@@ -51,9 +51,12 @@ def publish(model: Any, path: Any) -> None:
         ],
     }
     several = f" for each of {len(rows)} {'classes' if hasattr(model, 'classes_') else 'outputs'}"
-    summary = f"{rows.shape[1]:,} coefficients{several if len(rows) > 1 else ''}"
+    curve = getattr(model, "knots_", None) is not None
+    summary = (
+        f"{rows.shape[1]:,} {'values along a curve' if curve else 'coefficients'}{several if len(rows) > 1 else ''}"
+    )
     reads = "1 pass" if model.n_iter_ == 1 else f"{model.n_iter_:,} passes"
-    summary += f", of which {np.count_nonzero(rows):,} are not 0; {reads} over the data."
+    summary += f"{'' if curve else f', of which {np.count_nonzero(rows):,} are not 0'}; {reads} over the data."
     found = {name: blocks for name, blocks in sections.items() if blocks}
     document.publish(path, type(model).__name__, summary, found)
 

@@ -139,7 +139,10 @@ class Path:
         several = coef.shape[2] > 1
         rows = titles_of(self.model, coef[0, 0]) if several else ["coefficients"]
         title = f"{type(self.model).__name__} at many weights"
-        summary = f"{self.passes.size} fits; lam1 is the weight of r1, lam2 that of r2 after F."
+        summary = (
+            f"{self.passes.size} fits. The larger lam1, the more coefficients are 0 or small; the larger lam2, the "
+            "more entries of F x are, such as differences of neighbours."
+        )
         pages.explorer.publish(path, title, summary, (self.lam1, self.lam2), coef, rows, look, surfaces, best)
 
     def plot(self, at: tuple[int, int] | None = None) -> Any:

@@ -110,6 +110,15 @@ class Penalty(Parameterized):
         """Parameters for vectors of `size` entries; refuses parameters that do not fit."""
         raise NotImplementedError
 
+    @property
+    def unbounded(self) -> "Penalty":
+        """The penalty without the set that it keeps v in, if it has one beside its value."""
+        return self
+
+    def inwards(self, direction: np.ndarray) -> np.ndarray:
+        """The part of a direction, entry by entry, that leads from 0 to where the penalty is finite."""
+        return direction
+
     def free(self, size: int) -> np.ndarray:
         """Which coordinates r does not see at all."""
         return np.zeros(size, dtype=bool)

@@ -53,6 +53,11 @@ class Box(Penalty):
         above = np.where(np.isinf(self.upper), 0.0, np.inf)
         return np.clip(u, below, above)
 
+    def inwards(self, direction: np.ndarray) -> np.ndarray:
+        """A bound of 0 stops what leads beyond it; entries that cannot be 0 are left as they are."""
+        kept = np.where(np.asarray(self.lower) == 0.0, np.maximum(direction, 0.0), direction)
+        return np.where(np.asarray(self.upper) == 0.0, np.minimum(kept, 0.0), kept)
+
     def free(self, size: int) -> np.ndarray:
         return np.broadcast_to(np.isinf(self.lower) & np.isinf(self.upper), (size,))
 

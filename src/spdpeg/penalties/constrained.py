@@ -71,6 +71,13 @@ class Constrained(Penalty):
         outside = self.penalty.prox(u)
         return self.penalty.dual_scale(np.where(self.domain.nearest_dual(outside) == outside, 0.0, u))
 
+    @property
+    def unbounded(self) -> Penalty:
+        return self.penalty
+
+    def inwards(self, direction: np.ndarray) -> np.ndarray:
+        return self.domain.inwards(self.penalty.inwards(direction))
+
     def free(self, size: int) -> np.ndarray:
         return self.penalty.free(size) & self.domain.free(size)
 

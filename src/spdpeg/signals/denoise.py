@@ -40,8 +40,8 @@ def denoise(
     Parameters
     ----------
     y : array of any shape
-        A vector is a signal, a matrix an image, an array with three axes a volume. NaN means missing. If it holds
-        float32, so does the solution.
+        A vector is a signal, a matrix an image, an array with three axes a volume. NaN means missing, and
+        so does what a masked array hides. If it holds float32, so does the solution.
     lam2 : float, array with an entry for each row of F, or {"cv", "sure", "bic"}
         The larger, the fewer pieces. "cv" chooses by cross-validation, where each fold holds out every fifth value;
         "sure" by Stein's unbiased estimate of the risk; "bic" by the Bayesian information criterion, which prefers

@@ -9,8 +9,9 @@ import numpy as np
 from ..errors import InputError, UnsupportedError
 from ..graphs import structure as structures
 from ..operators import Difference, FirstDifference, GridDifference, Operator
+from ..operators.difference import checked_order
 from ..operators.grid import neighbours
-from ..parameters import as_number, numbers, shown, truth, whole_number
+from ..parameters import as_number, numbers, shown, truth
 from ..penalties import L1, GroupL2, Penalty
 
 _ROUNDING = 1e-16
@@ -92,6 +93,8 @@ class Signal:
 def as_signal(y: Any, lam1: Any, order: Any, structure: Any, weights: Any, isotropic: Any) -> Signal:
     """The arguments of `denoise`, checked."""
     values = numbers("y", y)
+    if isinstance(y, np.ma.MaskedArray):  # what is masked is missing
+        values[np.ma.getmaskarray(y)] = np.nan
     if values.size == 0 or values.ndim == 0:
         raise InputError(f"y has shape {values.shape}. Give at least one value.")
     w = _weights(weights, values)
@@ -106,7 +109,7 @@ def as_signal(y: Any, lam1: Any, order: Any, structure: Any, weights: Any, isotr
     l1 = as_number(lam1)
     if not 0.0 <= l1 < np.inf:
         raise InputError(f"lam1 is {shown(lam1)}. Give a finite number of at least 0.")
-    order = whole_number("order", order, least=1)
+    order = checked_order("order", order)
     grid = structure is None and values.ndim > 1
     if (grid or structure is not None) and order > 1:
         raise UnsupportedError(

@@ -109,9 +109,9 @@ def typical(plan: Plan, names: Sequence[str]) -> dict[str, float]:
     """
     start, problem = _at_zero_of(plan), separate(plan)[0]
     units = _units(problem)
-    ratio = max(_in_typical_units(descent, units) for descent in start.descents)
+    ratio = max(_in_typical_units(descent, units) for descent in start.inwards)
     ratios = dict.fromkeys(names, ratio)
-    if "lam1" in ratios and start.r1 is not None and not start.r1.homogeneous:
+    if "lam1" in ratios and start.r1 is not None and not start.r1.unbounded.homogeneous:
         ratios["lam1"] = _curvature_in_typical_units(problem, units)
     return {name: ratios[name] * top for name, top in _tops(start, names).items()}
 
@@ -156,7 +156,7 @@ def _curvature_in_typical_units(problem: Problem, units: np.ndarray) -> float:
 
 def _tops(start: "AtZero", names: Sequence[str]) -> dict[str, float]:
     tops = {"lam1": _alone, "lam2": _fusing}
-    return {name: max(tops[name](start, descent) for descent in start.descents) or 1.0 for name in names}
+    return {name: max(tops[name](start, descent) for descent in start.inwards) or 1.0 for name in names}
 
 
 class AtZero(NamedTuple):
@@ -169,6 +169,11 @@ class AtZero(NamedTuple):
     F: Operator | None
     smooth: bool = True
     """Whether the descents are minus gradients; one of many subgradients otherwise."""
+
+    @property
+    def inwards(self) -> list[np.ndarray]:
+        """The descents without what bounds on the coefficients keep them from following."""
+        return self.descents if self.r1 is None else [self.r1.inwards(descent) for descent in self.descents]
 
 
 def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
@@ -183,7 +188,7 @@ def _at_zero_of(found: Plan) -> AtZero:
     r1, r2, F = found.terms.r1, found.terms.r2, found.terms.F
     problems = separate(found)
     descents = [_descent(problem) for problem in problems]
-    steepness = _steepness(problems[0]) if r1 is not None and not r1.homogeneous else math.nan
+    steepness = _steepness(problems[0]) if r1 is not None and not r1.unbounded.homogeneous else math.nan
     if isinstance(found.joint, Coupled):
         k, d = len(descents), descents[0].size
         r1 = None if r1 is None else across(r1, d, k)
@@ -273,7 +278,8 @@ def _least_bound(F: sp.csr_array, descent: np.ndarray, l1: np.ndarray, l2: np.nd
 def _alone(start: AtZero, descent: np.ndarray) -> float:
     """The smallest weight of r1 that makes x = 0 optimal without r2; where there is none, one that shrinks a lot."""
     assert start.r1 is not None
-    return _gauge(start.r1, descent) if start.r1.homogeneous else start.lipschitz
+    r1 = start.r1.unbounded
+    return _gauge(r1, descent) if r1.homogeneous else start.lipschitz
 
 
 def _fusing(start: AtZero, descent: np.ndarray) -> float:

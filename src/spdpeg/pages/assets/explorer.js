@@ -34,7 +34,7 @@ function surface() {
   const most = sorted.at(-1), judged = state.quantity === "score";
   const least = judged ? sorted[Math.floor(sorted.length / 4)] : sorted[0];
   paint(find("map"), values, least, most, false);
-  find("map-note").textContent = `${state.quantity}, from ${short(least, 3)}${judged && least > sorted[0] ? " or less" : ""} (pale) to ${short(most, 3)} (blue). ` +
+  find("map-note").textContent = `${state.quantity}, from ${short(least, 3)}${judged && least > sorted[0] ? " or less" : ""} (faint) to ${short(most, 3)} (blue). ` +
     `lam1 grows upwards to ${weight(data.lam1[0])}, lam2 to the right to ${weight(data.lam2[0])}. The ring is where you are${data.chosen ? ", the star what was chosen" : ""}. Click to go elsewhere.`;
 }
 
