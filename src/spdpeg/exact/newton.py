@@ -93,9 +93,9 @@ class Newton:
     ) -> None:
         self.sums, self._models, self._penalty, self._largest_curvature = sums, models, penalty, largest_curvature
 
-    def on(self, sums: Sums) -> "Newton":
-        """The same steps on other rows."""
-        return Newton(sums, self._models, self._penalty, self._largest_curvature)
+    def on_sample(self, sums: Sums) -> "Newton":
+        """The same steps on some of the rows, whose minimum is no aim in itself."""
+        return Newton(sums, self._models.rough, self._penalty, self._largest_curvature)
 
     def start(self, x: np.ndarray) -> Iterate:
         """At x; one read."""

@@ -18,6 +18,10 @@ class Models(Protocol):
     def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
         """The minimum of 1/2 z^T H z - b^T z plus the penalties; x is a guess."""
 
+    @property
+    def rough(self) -> "Models":
+        """The same, or what is quicker, where a point near the minimum will do and no multipliers are needed."""
+
 
 class ConicModels:
     """By interior points, for penalties in conic form."""
@@ -29,6 +33,11 @@ class ConicModels:
         """The minimum of 1/2 z^T H z - b^T z plus the penalties; x is a guess."""
         found = minimum(Model(H, b, self._form))
         return found._replace(point=found.point[: x.size].copy())
+
+    @property
+    def rough(self) -> "ConicModels":
+        """Itself."""
+        return self
 
 
 class SplitModels:
@@ -55,3 +64,8 @@ class SplitModels:
             # Structure is worth the rounding that it may cost.
             point = trial.copy() if not values[1] > values[0] + _NOISE * abs(values[0]) else point
         return Minimum(point, found.x, found.y, *(("optimal", 0.0) if found.found else ("inaccurate", np.inf)))
+
+    @property
+    def rough(self) -> "SplitModels":
+        """Itself."""
+        return self

@@ -19,8 +19,8 @@ from ..solvers.base import About, Periodic, Solution, Watcher
 from ..state import State
 from ..sums import Evaluation
 from ..sums.moments import Quadratic
+from .chain_models import ChainModels
 from .penalty_form import PenaltyForm
-from .piece_models import PieceModels
 from .prox_newton import MOST_COORDINATES
 from .quadratic_bound import lower_bound
 from .signal import SURE, ChainLoss, along_chain, chain_loss, is_chain
@@ -120,8 +120,8 @@ class OneRead(Periodic, Watcher):
         form = PenaltyForm.of(problem)
         assert form is not None
         model = Model(loss.H, loss.b, form.form)
-        pieces = PieceModels.of(problem, form) if isinstance(loss.H, np.ndarray) else None
-        found = minimum(model) if pieces is None else pieces.minimum(loss.H, loss.b, state.vectors["x"])
+        chain = ChainModels.of(problem, form) if isinstance(loss.H, np.ndarray) else None
+        found = minimum(model) if chain is None else chain.minimum(loss.H, loss.b, state.vectors["x"])
         if found.status == "infeasible" or not np.all(np.isfinite(found.w)):
             state.numbers["infeasible"] = found.status == "infeasible"
             return

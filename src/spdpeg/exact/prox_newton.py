@@ -15,9 +15,9 @@ from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
 from ..state import State
 from ..sums import Evaluation, Token
+from .chain_models import ChainModels
 from .newton import Iterate, Newton, first_point
 from .penalty_form import PenaltyForm, SplitForm, model_form
-from .piece_models import PieceModels
 from .sampled_start import sampled_start
 
 MOST_COORDINATES = 3000
@@ -182,7 +182,7 @@ class ProxNewton(Periodic, Watcher):
         if self._kept is None or self._kept[0] is not problem:
             form = model_form(problem)
             assert form is not None
-            models = PieceModels.of(problem, form) if isinstance(form, PenaltyForm) else None
+            models = ChainModels.of(problem, form) if isinstance(form, PenaltyForm) else None
             newton = Newton(problem.sums, models or form.models, problem.penalty_value, problem.loss.curvature)
             self._kept = problem, form, newton
         return self._kept

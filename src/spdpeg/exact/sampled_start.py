@@ -39,7 +39,7 @@ def sampled_start(problem: View, newton: Newton, x: np.ndarray) -> tuple[np.ndar
         block = block._replace(weights=as_reals(block.weights * (block.labels.size / float(block.weights.sum()))))
     if problem.loss.binary and np.ptp(block.labels) == 0.0:
         return x, read  # one class only has its minimum at infinity
-    newton = newton.on(LocalSums.of(block, problem.loss))
+    newton = newton.on_sample(LocalSums.of(block, problem.loss))
     at = newton.start(x.copy())
     for _ in range(_MOST_STEPS):
         at, _, _ = newton.step(at)

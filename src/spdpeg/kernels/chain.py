@@ -121,8 +121,8 @@ def _attainable(u: np.ndarray, scale: float, l1: float, l2: np.ndarray) -> float
     return scale
 
 
-@kernel
-def dual_scale(u: np.ndarray, l1: float, l2: np.ndarray) -> float:
+@inner
+def attainable_scale(u: np.ndarray, l1: float, l2: np.ndarray) -> float:
     """The largest s in [0, 1] for which <s u, x> <= l1 |x|_1 + sum_j l2[j] |x[j + 1] - x[j]| for all x.
 
     Equivalently there are flows y along the edges, |y_j| <= l2[j] and none beyond the ends, that leave at most l1 of
@@ -135,3 +135,9 @@ def dual_scale(u: np.ndarray, l1: float, l2: np.ndarray) -> float:
     while bound < scale:
         scale, bound = bound, _attainable(u, bound, l1, l2)
     return bound
+
+
+@kernel
+def dual_scale(u: np.ndarray, l1: float, l2: np.ndarray) -> float:
+    """The same as a kernel."""
+    return attainable_scale(u, l1, l2)

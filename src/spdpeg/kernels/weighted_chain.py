@@ -5,7 +5,7 @@ import numpy as np
 from .chain import MEMORY, chain_prox
 from .jit import inner, kernel
 
-__all__ = ["MEMORY", "chain_bounds", "chain_flows", "chain_signal", "weighted_chain_signal"]
+__all__ = ["MEMORY", "chain_bounds", "chain_flows", "chain_signal", "flows_along", "weighted_chain_signal"]
 
 
 @inner
@@ -115,8 +115,8 @@ def chain_signal(y: np.ndarray, l1: float, l2: np.ndarray, memory: np.ndarray, o
         out[i] -= min(max(out[i], -l1), l1)
 
 
-@kernel
-def chain_flows(
+@inner
+def flows_along(
     y: np.ndarray, weights: np.ndarray, l1: float, l2: np.ndarray, x: np.ndarray, memory: np.ndarray, out: np.ndarray
 ) -> None:
     """out = the flows u, |u[j]| <= l2[j], with weights (x - y) + l1 sign(x) + F^T u = 0 for a solution x.
@@ -144,6 +144,14 @@ def chain_flows(
             wanted = flow - (x[i] - y[i]) * weight - l1 * np.sign(x[i])
             flow = min(max(wanted, lows[i - 1]), highs[i - 1])
         out[i - 1] = flow
+
+
+@kernel
+def chain_flows(
+    y: np.ndarray, weights: np.ndarray, l1: float, l2: np.ndarray, x: np.ndarray, memory: np.ndarray, out: np.ndarray
+) -> None:
+    """The same as a kernel."""
+    flows_along(y, weights, l1, l2, x, memory, out)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Working sets without data, and working sets of groups: the same solutions as with all coordinates at once."""
+"""Models face by face, and working sets of groups: the same solutions as with all coordinates at once."""
 
 from typing import Any
 
@@ -8,10 +8,11 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses, operators, penalties
+from spdpeg.exact.chain_models import ChainModels
 from spdpeg.exact.group_pieces import Groups
 from spdpeg.exact.penalty_form import PenaltyForm
-from spdpeg.exact.piece_models import PieceModels
 from spdpeg.quadratic import Model
+from spdpeg.quadratic.along_chain import ChainPenalty, minimized
 
 
 def data(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -31,19 +32,23 @@ CHAIN = {"r2": penalties.L1(0.02), "F": operators.FirstDifference()}
     [{"r1": penalties.L1(0.02), **CHAIN}, {"r1": penalties.L1(0.1)}, {"r1": penalties.ElasticNet(0.1, 0.1)}],
     ids=["chain", "l1", "elastic net"],
 )
-def test_models_on_pieces(terms: dict[str, Any], intercept: bool) -> None:
+def test_models_face_by_face(terms: dict[str, Any], intercept: bool) -> None:
     X, y = data(400, 200)
     problem = spdpeg.Problem(X, y, loss=losses.Squared(), intercept=intercept, **terms)
     form = PenaltyForm.of(problem)
     assert form is not None
-    models = PieceModels.of(problem, form)
+    models = ChainModels.of(problem, form)
     assert models is not None
     H, b = problem.quadratic.H, problem.quadratic.b
-    found = models._among_pieces(H, b, np.zeros(b.size))
-    assert found is not None
+    bent = H + np.diag(form.lines.ridge)
+    weights = ChainPenalty(form.lines.weight, form.lines.cost)
+    assert minimized(bent, b, weights, np.zeros(b.size)) is not None  # not by interior points, then
+    found = models.minimum(H, b, np.zeros(b.size))
+    lower = models.rough.minimum(H, b, np.zeros(b.size)).point
     everything = form.models.minimum(H, b, np.zeros(b.size))
     model = Model(H, b, form.form)
     assert model.value(found.point) == pytest.approx(model.value(everything.point), rel=1e-11)
+    assert model.value(lower) <= model.value(np.zeros(b.size))
     # Where no face holds, points are as far apart as the root of a gap of 1e-12.
     assert np.allclose(found.point, everything.point, rtol=1e-5, atol=1e-5)
     # Bounds lose no more than the square of what is left of the optimality condition.
@@ -51,13 +56,39 @@ def test_models_on_pieces(terms: dict[str, Any], intercept: bool) -> None:
     assert np.abs(slope).max() <= 1e-5 * np.abs(b).max()
 
 
-def test_few_coordinates_and_other_penalties_are_taken_whole() -> None:
+def test_other_penalties_are_left_to_interior_points() -> None:
     X, y = data(300, 200)
-    for some, terms in ((X[:, :50], {"r1": penalties.L1(0.1)}), (X, {"r1": penalties.L1(0.0), **CHAIN})):
-        problem = spdpeg.Problem(some, y, loss=losses.Squared(), **terms)
+    weighted = penalties.L1(np.linspace(0.1, 0.2, 200))
+    for terms in ({"r1": penalties.L1(0.0), **CHAIN}, {"r1": weighted, **CHAIN}):
+        problem = spdpeg.Problem(X, y, loss=losses.Squared(), **terms)
         form = PenaltyForm.of(problem)
         assert form is not None
-        assert PieceModels.of(problem, form) is None
+        assert ChainModels.of(problem, form) is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_models_face_by_face(seed: int) -> None:
+    """What is found has the optimum of interior points, and multipliers that prove it; so have models it gives up."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 40))
+    A = rng.standard_normal((int(rng.integers(d // 2 + 1, 4 * d + 2)), d)) * np.exp(rng.standard_normal(d))
+    A = (A > 0.8).astype(float) if seed % 3 == 0 else A
+    y = rng.standard_normal(A.shape[0]) + A[:, 0]
+    size = float(np.abs(A.T @ y).max()) / y.size
+    r1, r2 = (penalties.L1(size * 10.0 ** rng.uniform(-3.0, 0.0)) for _ in range(2))
+    chain = {"r2": r2, "F": operators.FirstDifference()} if seed % 2 and d > 2 else {}
+    problem = spdpeg.Problem(A, y, loss=losses.Squared(), r1=r1, intercept=seed % 4 == 0, **chain)
+    form = PenaltyForm.of(problem)
+    assert form is not None
+    models = ChainModels.of(problem, form)
+    assert models is not None
+    H, b = problem.quadratic.H, problem.quadratic.b
+    found, other = models.minimum(H, b, np.zeros(b.size)), form.models.minimum(H, b, np.zeros(b.size))
+    model = Model(H, b, form.form)
+    scale = abs(model.value(other.point)) + float(np.abs(b) @ np.abs(other.point))
+    assert model.value(found.point) <= model.value(other.point) + 1e-11 * scale
+    assert np.all(np.abs(found.y) <= form.form.up * (1.0 + 1e-15))
+    assert np.abs(H @ found.w - b + form.form.adjoint(found.y)).max() <= 1e-9 * np.abs(b).max()
 
 
 def test_one_read_where_rows_are_as_many_as_columns() -> None:
