@@ -108,6 +108,24 @@ def test_a_cluster_finds_what_memory_does(client: Any, rows: Any, case: str) -> 
     assert all(vector.size < ROWS for vector in result.state.vectors.values())
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_a_solve_waits_as_often_as_it_reads(client: Any, case: str) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((4000, 6))
+    y, w = X @ np.repeat([1.0, -0.5], 3) + rng.standard_normal(4000), rng.random(4000)
+    arguments, binary, weighted = CASES[case]
+    labels = y > 0.0 if binary else y
+    parts = [da.from_array(array, chunks=(1000, *array.shape[1:])) for array in (X, labels, w)]
+    there = spdpeg.Problem(parts[0], parts[1], sample_weight=parts[2] if weighted else None, **arguments)
+    here = spdpeg.Problem(X, labels, sample_weight=w if weighted else None, **arguments)
+    known = spdpeg.solve(here, tol=1e-6)
+    assert there.objective(np.zeros(there.n_coordinates)) == pytest.approx(
+        here.objective(np.zeros(here.n_coordinates)), rel=1e-12
+    )
+    assert spdpeg.solve(there, tol=1e-6).certificate.met is not None
+    assert there.sums.reads == there.sums.rounds <= 1.1 * known.passes
+
+
 def test_the_bits_do_not_depend_on_the_workers(rows: Any) -> None:
     X, y, _ = rows
     found = []

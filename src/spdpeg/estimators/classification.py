@@ -154,7 +154,7 @@ class Classifier(ClassifierMixin, Estimator):
         return fitting.Data(X, self._targets(codes), self._class_weighted(codes, weights))
 
     def _rows_on_cluster(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
-        rows = cluster.partitions(self, X, y, sample_weight, has_classes=True)
+        rows = cluster.partitions(self, X, y, sample_weight)
         _require_classes(rows.classes)
         self._set_classes(rows.classes)
         if self.class_weight is not None:

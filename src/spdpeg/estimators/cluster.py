@@ -15,11 +15,11 @@ from ..sums.tasks import Summand
 from . import sources
 
 
-def partitions(model: Any, X: Any, y: Any, sample_weight: Any, has_classes: bool) -> Any:
+def partitions(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """The rows of a fit, on the cluster of the active client; what the coefficients multiply."""
     if y is None and not isinstance(X, Partitions):
         raise InputError("y is missing. Give the labels as a column or an array of dask that is cut like X.")
-    source = X if isinstance(X, Partitions) else Partitions(X, y, sample_weight, has_classes)
+    source = X if isinstance(X, Partitions) else Partitions(X, y, sample_weight, model._loss())
     sources.check_width(model, source, reset=True)
     return model._design(source, True)
 

@@ -134,7 +134,7 @@ class AnyRegressor(RegressorMixin, Estimator):
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> fitting.Data:
         if cluster.is_there(X):
-            rows = cluster.partitions(self, X, y, sample_weight, has_classes=False)
+            rows = cluster.partitions(self, X, y, sample_weight)
             return fitting.Data(rows, [None], None, offset)
         return self._data(X, y, sample_weight, True, offset)
 

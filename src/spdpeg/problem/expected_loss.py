@@ -131,7 +131,7 @@ class ExpectedLoss:
     def sums(self) -> Sums:
         """The data as the exact methods and the certificate see them: sums over rows."""
         if isinstance(self.source, Partitions):
-            return self.source.sums(self.loss, self.bias, self._positive)
+            return self.source.sums(self.bias, self._positive)
         if isinstance(self.source, Tables):
             return FarSums(Read(self.source, self.bias), self._labels, self._weights, self.loss)
         return (FarSums if self.on_disk else LocalSums).of(self.block, self.loss)
@@ -257,7 +257,7 @@ class ExpectedLoss:
 
     def _chunks(self) -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
         if isinstance(self.source, Partitions):
-            yield from self.source.chunks(self.loss, self._positive)
+            yield from self.source.chunks(self._positive)
             return
         assert isinstance(self.source, Tables)
         start = 0

@@ -9,17 +9,17 @@ import numpy as np
 
 from ..data import Block, Source, as_source
 from ..data.base import check_width, no_weights
-from ..data.blocks import data_matrix, pick
+from ..data.blocks import data_matrix, join, pick
 from ..errors import InputError, UnsupportedError
-from ..kernels.jit import as_reals
-from ..kernels.rows import Rows
+from ..kernels.jit import CHUNK, as_reals
+from ..kernels.rows import Rows, sum_chunks
 from ..lazy import is_dask
 from ..losses import Loss
 from ..sparse import first_not_finite
-from ..sums.cluster import SEEN, ClusterSums
+from ..sums.cluster import SEEN, AtZero, ClusterSums
 from ..sums.rounds import Rounds, active_client
-from ..sums.sample_size import sample_size
-from ..sums.tasks import Kept, Resident, Summand, only
+from ..sums.sample_size import MOST_ENTRIES, sample_size
+from ..sums.tasks import Kept, Resident, Summand, only, readable
 from ..sums.threads import one_blas_thread
 from .labels import as_labels, as_numbers, different
 from .weights import checked_weights
@@ -51,6 +51,8 @@ class Summary(NamedTuple):
     """Different labels; one label for all rows where they are numbers."""
     totals: np.ndarray
     """Weights of the rows of each class."""
+    at_zero: np.ndarray
+    """Sums of the loss and of its conjugate at 0; of labels that are numbers."""
 
 
 class Encoding(NamedTuple):
@@ -100,19 +102,14 @@ class Partitions(Source):
 
     name = "X on the cluster"
 
-    @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any, loss: Loss) -> Self:
-        """Those of a problem with this loss."""
+    def __init__(self, X: Any, y: Any, sample_weight: Any, loss: Loss) -> None:
         if y is None and loss.curvature > 0.0:
             raise InputError(f"y is missing. {type(loss).__name__} needs one label per row of X.")
-        return cls(X, y, sample_weight, loss.binary)
-
-    def __init__(self, X: Any, y: Any, sample_weight: Any, has_classes: bool) -> None:
         client = active_client("X")
         self.n_features, self.names = columns_of(X)
-        parts = client.compute(of_each(_part, X, y, sample_weight, self.n_features, has_classes))
-        reads = Rounds(client, range(len(parts)))
-        found: list[Summary] = reads.gathered(reads.each(_summary, parts, has_classes=has_classes))
+        self._loss = loss
+        parts = client.compute(of_each(_part, X, y, sample_weight, self.n_features, loss.binary))
+        found, samples = _met(Rounds(client, range(len(parts))), parts, self.n_features + 1, loss)
         used = [number for number, summary in enumerate(found) if summary.n_rows]
         self.n_samples = sum(summary.n_rows for summary in found)
         check_width(self.n_samples, self.n_features)
@@ -127,6 +124,7 @@ class Partitions(Source):
         self._of_class, self._weighted = np.zeros(0), sample_weight is not None
         self._fold: Fold | None = None
         self._firsts = np.cumsum([0, *(summary.n_rows for summary in found)])[:-1].tolist()
+        self._sample, self._sampled = _joined([samples[number] for number in used], self._firsts)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -151,9 +149,9 @@ class Partitions(Source):
 
     def folds(self, count: int) -> list[tuple[Self, Self]]:
         """The same rows in folds, each as those to learn from and those held out: all others have weight 0."""
-        asked = {"count": count, "classes": self.classes, "exponent": self._exponent}
+        asked = {"count": count, "classes": self.classes, "exponent": self._exponent, "loss": self._loss}
         leaves = self._rounds.each(_fold_totals, self._parts, self._firsts, **asked)
-        [totals] = self._rounds.total(leaves).sums
+        totals, at_zero = self._rounds.total(leaves).sums
         pairs = []
         for number in range(count):
             if not (totals[number].sum() > 0.0 and (self.totals - totals[number]).sum() > 0.0):
@@ -161,6 +159,9 @@ class Partitions(Source):
             inside, outside = copy.copy(self), copy.copy(self)
             inside._fold, inside.totals = Fold(number, count, held=False), self.totals - totals[number]
             outside._fold, outside.totals = Fold(number, count, held=True), totals[number]
+            outside._at_zero = at_zero[number]
+            with np.errstate(invalid="ignore"):  # a conjugate that nobody knows is infinite everywhere
+                inside._at_zero = np.where(np.isinf(self._at_zero), np.inf, self._at_zero - at_zero[number])
             pairs.append((inside, outside))
         return pairs
 
@@ -180,17 +181,22 @@ class Partitions(Source):
     def _total(self) -> float:
         return float(self.totals @ self._of_class if self._of_class.size else self.totals.sum())
 
-    def sums(self, loss: Loss, bias: float, positive: Any) -> ClusterSums:
-        """Sums over the rows for a loss; `positive` is the label of +1, or None if labels are numbers."""
-        encoding = self._rounds.common(only, self._encoding(loss, bias, positive))
-        residents = self._rounds.each(_encoded, self._parts, self._firsts, [encoding] * len(self._parts))
-        width = self.n_features + (bias != 0.0)
-        first = SEEN if loss.quadratic else sample_size(self.n_samples, width)
-        return ClusterSums(self._rounds, residents, self.n_samples, width, self.n_entries, self.is_sparse, first)
+    def sums(self, bias: float, positive: Any) -> ClusterSums:
+        """Sums over the rows for the loss; `positive` is the label of +1, or None if labels are numbers."""
+        encoding = self._encoding(bias, positive)
+        shared = self._rounds.common(only, encoding)
+        residents = self._rounds.each(_encoded, self._parts, self._firsts, [shared] * len(self._parts))
+        sample = _labelled(self._sample, self._sampled, encoding)
+        at_zero = self._at_zero
+        if positive is not None:
+            signs = np.where(self.classes == positive, 1.0, -1.0)
+            at_zero = _at_zero(self._loss, signs, self.totals * self._of_class if self._of_class.size else self.totals)
+        known = AtZero(*map(float, at_zero / self._total))
+        return ClusterSums(self._rounds, residents, self.n_samples, self.n_entries, sample, known)
 
-    def chunks(self, loss: Loss, positive: Any) -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
+    def chunks(self, positive: Any) -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
         """One partition after the other in the memory of this process: rows, labels, weights."""
-        encoding = self._encoding(loss, 0.0, positive)
+        encoding = self._encoding(0.0, positive)
         following = self._chunk(0, encoding)
         for number in range(1, len(self._parts) + 1):
             here = following
@@ -204,22 +210,41 @@ class Partitions(Source):
 
     def _set_totals(self, found: Sequence[Summary]) -> None:
         self._exponent = max(summary.exponent for summary in found)
-        labels = [summary.classes for summary in found]
-        if len({part.dtype.kind in "biuf" for part in labels}) > 1:
-            labels = [part.astype(object) for part in labels]  # or numbers would become text
-        self.classes = different(np.concatenate(labels), "y")
-        self.totals = np.zeros(self.classes.size)
+        self.classes = different(np.concatenate(_alike([summary.classes for summary in found])), "y")
+        self.totals, self._at_zero = np.zeros(self.classes.size), np.zeros(2)
         for summary in found:
+            self._at_zero += np.ldexp(summary.at_zero, summary.exponent - self._exponent)
             places = np.searchsorted(self.classes, summary.classes)
             self.totals[places] += np.ldexp(summary.totals, summary.exponent - self._exponent)
 
-    def _encoding(self, loss: Loss, bias: float, positive: Any) -> Encoding:
+    def _encoding(self, bias: float, positive: Any) -> Encoding:
         weighted = self._weighted or self._of_class.size or self._fold is not None
         factor = self.n_samples / self._total if weighted else 0.0
-        return Encoding(loss, bias, positive, self._exponent, factor, self.classes, self._of_class, self._fold)
+        return Encoding(self._loss, bias, positive, self._exponent, factor, self.classes, self._of_class, self._fold)
 
 
 # ---------------------------------------------------------------------------------------------------- on the driver
+
+
+def _met(rounds: Rounds, parts: list[Any], width: int, loss: Loss) -> tuple[list[Summary], list[tuple[Block, Any]]]:
+    """Summaries of all partitions, and rows of each for a sample of all, with their places: one round."""
+    summaries = rounds.each(_summary, parts, loss=loss)
+    # How many rows there are, and so how many a sample has of them, is found out on the way.
+    stride = rounds.common(_stride, summaries, width, loss.quadratic)
+    return rounds.gathered_with(summaries, rounds.each(_drawn, parts, [stride] * len(parts)))
+
+
+def _joined(parts: list[tuple[Block, np.ndarray]], firsts: list[int]) -> tuple[Block, np.ndarray]:
+    """Rows of several partitions as one block, and their numbers among all rows."""
+    labels = _alike([block.labels for block, _ in parts])
+    blocks = [readable(block._replace(labels=some)) for (block, _), some in zip(parts, labels, strict=True)]
+    return join(blocks), np.concatenate([first + places for first, (_, places) in zip(firsts, parts, strict=True)])
+
+
+def _alike(labels: list[np.ndarray]) -> list[np.ndarray]:
+    """Labels of several partitions, of one kind: or numbers beside text would become text."""
+    mixed = len({part.dtype.kind in "biuf" for part in labels}) > 1
+    return [part.astype(object) for part in labels] if mixed else labels
 
 
 def columns_of(X: Any) -> tuple[int, list[Any] | None]:
@@ -355,48 +380,78 @@ def _part(X: Any, y: Any, weights: Any, width: int, has_classes: bool) -> Kept:
     return Kept(pick(block, used) if used.size < given.size else block)
 
 
-def _summary(kept: Kept, has_classes: bool) -> Summary:
+def _summary(kept: Kept, loss: Loss) -> Summary:
     block: Block | None = kept.value
     if block is None:
-        return Summary(0, 0, False, 0.0, 0, np.zeros(0), np.zeros(0))
+        return Summary(0, 0, False, 0.0, 0, np.zeros(0), np.zeros(0), np.zeros(2))
     rows, labels, weights = block
     exponent = math.frexp(float(weights.max()))[1] if weights.size else 0
     # Numbers are as many as the rows, and nobody asks which they are.
     classes, codes = np.zeros(1), np.zeros(labels.size, dtype=np.int64)
-    if has_classes:
+    scale, at_zero = np.ldexp(weights, -exponent), np.zeros(2)
+    if not loss.binary:
+        at_zero = _at_zero(loss, labels, scale)
+    else:
         classes = different(labels, "y")
         codes = np.searchsorted(classes, labels)
         if classes.size > _MOST_CLASSES:
             raise InputError(f"y has {classes.size} different labels, too many for classes. Choose a regression.")
     with one_blas_thread:
         square = float(np.vdot(rows.values, rows.values))
-    totals = np.bincount(codes, np.ldexp(weights, -exponent) if weights.size else None).astype(float)
-    return Summary(labels.size, rows.values.size, rows.indptr.size > 0, square, exponent, classes, totals)
+    totals = np.bincount(codes, scale if scale.size else None).astype(float)
+    return Summary(labels.size, rows.values.size, rows.indptr.size > 0, square, exponent, classes, totals, at_zero)
+
+
+def _at_zero(loss: Loss, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Sums of the loss and of its conjugate at 0, which the labels alone tell."""
+    labels, weights, nothing = as_reals(labels), as_reals(weights), np.zeros(labels.size)
+    value = sum_chunks(loss.read_term, nothing, labels, weights, np.empty(CHUNK))
+    return np.array([value, loss.conjugate_sum(nothing, labels, weights)])
+
+
+def _stride(summaries: list[Summary], width: int, quadratic: bool) -> int:
+    """Every how many-th row a sample has. A squared loss asks for means only."""
+    n_rows = sum(summary.n_rows for summary in summaries)
+    wanted = min(SEEN, MOST_ENTRIES // width) if quadratic else sample_size(n_rows, width)
+    return max(1, n_rows // max(1, wanted))
+
+
+def _drawn(kept: Kept, stride: int) -> tuple[Block, np.ndarray] | None:
+    """Rows from all over a partition, at least one, and their places in it; nothing if it has none."""
+    if kept.value is None:
+        return None
+    n_rows = kept.value.labels.size
+    places = np.arange(0, n_rows, min(n_rows, stride))
+    return pick(kept.value, places), places
 
 
 def _encoded(kept: Kept, first: int, encoding: Encoding) -> Resident:
-    rows, labels, weights = _labelled(kept.value, first, encoding)
-    return Resident(Block(rows._replace(bias=encoding.bias), labels, weights), encoding.loss)
+    return Resident(_checked(kept.value, first, encoding), encoding.loss)
 
 
-def _labelled(block: Block, first: int, encoding: Encoding) -> Block:
-    """The block with labels and weights as the problem has them; its first row has this number among all."""
+def _checked(block: Block, first: int, encoding: Encoding) -> Block:
+    """All of a partition, whose first row has this number, as the problem has it."""
+    if encoding.positive is None:
+        encoding.loss.check_labels(block.labels, "y")
+    return _labelled(block, first + np.arange(block.labels.size), encoding)
+
+
+def _labelled(block: Block, numbers: np.ndarray, encoding: Encoding) -> Block:
+    """The block with labels, weights and intercept as the problem has them; its rows have these numbers among all."""
     rows, labels, weights = block
     scale: Any = np.ldexp(weights, -encoding.exponent) if weights.size else np.ones(labels.size)
     if encoding.fold is not None:
-        scale = scale * encoding.fold.marks(first + np.arange(labels.size))
+        scale = scale * encoding.fold.marks(numbers)
     if encoding.of_class.size:
         scale = scale * encoding.of_class[np.searchsorted(encoding.classes, labels)]
     weights = as_reals(encoding.factor * scale) if encoding.factor else no_weights()
-    if encoding.positive is None:
-        encoding.loss.check_labels(labels, "y")
-    else:
+    if encoding.positive is not None:
         labels = np.where(labels == encoding.positive, 1.0, -1.0)
-    return Block(rows, as_reals(labels), weights)
+    return Block(rows._replace(bias=encoding.bias), as_reals(labels), weights)
 
 
 def _as_chunk(kept: Kept, first: int, encoding: Encoding) -> tuple[Any, np.ndarray, np.ndarray]:
-    rows, labels, weights = _labelled(kept.value, first, encoding)
+    rows, labels, weights = _checked(kept.value, first, encoding)
     return data_matrix(rows), labels, weights
 
 
@@ -408,14 +463,17 @@ def _folds(rows: np.ndarray, count: int) -> np.ndarray:
     return (z ^ (z >> np.uint64(31))) % np.uint64(count)
 
 
-def _fold_totals(kept: Kept, first: int, count: int, classes: np.ndarray, exponent: int) -> Summand:
-    """Weights of the rows of each class, fold by fold."""
+def _fold_totals(kept: Kept, first: int, count: int, classes: np.ndarray, exponent: int, loss: Loss) -> Summand:
+    """Weights of the rows of each class, and sums at 0, fold by fold."""
     _, labels, weights = kept.value
     codes = np.searchsorted(classes, labels) if classes.size > 1 else np.zeros(labels.size, dtype=np.int64)
     folds = _folds(first + np.arange(labels.size), count).astype(np.int64)
-    scale = np.ldexp(weights, -exponent) if weights.size else None
-    totals = np.bincount(folds * classes.size + codes, scale, count * classes.size)
-    return Summand((totals.reshape(count, -1).astype(float),), np.zeros(0))
+    scale, at_zero = np.ldexp(weights, -exponent), np.zeros((count, 2))
+    totals = np.bincount(folds * classes.size + codes, scale if scale.size else None, count * classes.size)
+    if not loss.binary:
+        inside = [folds == number for number in range(count)]
+        at_zero = np.array([_at_zero(loss, labels[some], scale[some] if scale.size else scale) for some in inside])
+    return Summand((totals.reshape(count, -1).astype(float), at_zero), np.zeros(0))
 
 
 def _judged(kept: Kept, first: int, shared: tuple[Any, ...]) -> Summand:

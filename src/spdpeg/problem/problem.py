@@ -73,7 +73,7 @@ class Problem(View):
     ) -> None:
         self.loss = checked_loss(loss, X)
         if is_dask(X):
-            X, y, sample_weight = Partitions.of(X, y, sample_weight, self.loss), None, None
+            X, y, sample_weight = Partitions(X, y, sample_weight, self.loss), None, None
         self.domain = domain
         self.source = self._make_source(X, F)
         self.n_features = self.source.n_features

@@ -1,13 +1,12 @@
 """Sums over rows that live on the workers of a dask cluster."""
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data import Block
-from ..data.blocks import join
+from ..data.blocks import join, pick
 from ..errors import UnsupportedError
 from . import tasks
 from .base import Evaluation, RowStatistics, Sample, Sweep
@@ -17,6 +16,9 @@ from .rounds import Rounds
 SEEN = 256
 """Rows whose means are near those of all."""
 
+_ABOUT = 0.9
+"""Part of the rows wanted for a sample that will do."""
+
 
 class Known(NamedTuple):
     """Sums over slopes that came along with others."""
@@ -24,6 +26,13 @@ class Known(NamedTuple):
     mean_square: float
     conjugate: float
     """At the slopes as they are."""
+
+
+class AtZero(NamedTuple):
+    """What the labels alone tell: means at margins and slopes of 0."""
+
+    loss: float
+    conjugate: float
 
 
 class Remote(NamedTuple):
@@ -45,28 +54,23 @@ class ClusterSums:
     rounds : Rounds
     residents : list of futures
         Of the partitions, `tasks.Resident`; none without rows.
-    n_rows, n_columns, n_entries : int
-        Of all partitions together, the intercept's column included.
-    is_sparse : bool
-    n_first : int, optional
-        Rows of a sample that comes with the first round, since somebody will want it.
+    n_rows, n_entries : int
+        Of all partitions together.
+    sample : Block
+        Some rows from all of them, in the memory of this process.
+    at_zero : AtZero
     """
 
     block: Block | None = None
     resident = False
 
     def __init__(
-        self,
-        rounds: Rounds,
-        residents: list[Any],
-        n_rows: int,
-        n_columns: int,
-        n_entries: int,
-        is_sparse: bool,
-        n_first: int = 0,
+        self, rounds: Rounds, residents: list[Any], n_rows: int, n_entries: int, sample: Block, at_zero: AtZero
     ) -> None:
-        self.n_rows, self.n_columns, self.n_entries, self.is_sparse = n_rows, n_columns, n_entries, is_sparse
-        self._rounds, self._residents, self._n_first, self.reads = rounds, residents, n_first, 0
+        self.n_rows, self.n_entries, self.reads = n_rows, n_entries, 0
+        self.n_columns = sample.rows.width + (sample.rows.bias != 0.0)
+        self.is_sparse = sample.rows.indptr.size > 0
+        self._rounds, self._residents, self._sample, self._at_zero = rounds, residents, sample, at_zero
         self._rows_alone: tasks.Summand | None = None
 
     @property
@@ -114,7 +118,7 @@ class ClusterSums:
 
     def loss(self, x: np.ndarray) -> float:
         """Mean loss alone. One read."""
-        return float(self._mean(tasks.loss, (x,))) if x.any() else self.loss_at_zero
+        return float(self._mean(tasks.loss, (x,))) if x.any() else self._at_zero.loss
 
     # ------------------------------------------------------------------------------------------ for lower bounds
 
@@ -147,7 +151,7 @@ class ClusterSums:
     def conjugate(self, u: Remote, scale: float) -> float:
         """Mean of w phi*(scale u)."""
         if scale == 0.0:
-            return float(self._first[0].sums[1])
+            return self._at_zero.conjugate
         if scale == 1.0 and u.known is not None:
             return u.known.conjugate
         return float(self._mean(tasks.conjugate, (scale, u.field), u))
@@ -163,11 +167,6 @@ class ClusterSums:
         (square, noise, _), largest = self._known_rows()
         return RowStatistics(float(largest[0]), float(square), float(noise))
 
-    @property
-    def loss_at_zero(self) -> float:
-        """Mean loss at x = 0."""
-        return float(self._first[0].sums[0])
-
     def moments(self) -> Moments:
         """Second moments of rows and labels, all that the squared loss depends on. One read."""
         self.reads += 1
@@ -180,8 +179,12 @@ class ClusterSums:
 
     def sample(self, n_rows: int) -> Sample:
         """About so many rows from all over the data, in memory; the same ones each time."""
-        parts = self._first[1] if n_rows == self._n_first else self._rounds.gathered(self._sampled(n_rows))
-        block = join(list(map(tasks.readable, parts)))
+        here = self._sample.labels.size
+        if here >= _ABOUT * min(n_rows, self.n_rows):
+            block = pick(self._sample, np.arange(0, here, max(1, here // n_rows)))
+        else:
+            parts = self._rounds.gathered(self._each(tasks.sample, (self.n_rows, n_rows)))
+            block = join(list(map(tasks.readable, parts)))
         return Sample(block, block.labels.size)
 
     def collapse(self, labels: np.ndarray, count: int) -> "ClusterSums":
@@ -190,7 +193,8 @@ class ClusterSums:
         They are made when they are first needed, and stay on the workers as long as somebody wants them.
         """
         residents = self._each(tasks.collapse, (labels, count))
-        return ClusterSums(self._rounds, residents, self.n_rows, count, self.n_rows * count, self.is_sparse)
+        sample = tasks.collapsed(self._sample, labels, count)
+        return ClusterSums(self._rounds, residents, self.n_rows, self.n_rows * count, sample, self._at_zero)
 
     # -------------------------------------------------------------------------- of single rows, and between runs
 
@@ -208,23 +212,12 @@ class ClusterSums:
 
     # --------------------------------------------------------------------------------------------------- private
 
-    @cached_property
-    def _first(self) -> tuple[tasks.Summand, list[Block]]:
-        """What the labels tell, and a sample: a round, but no read of the rows."""
-        leaves = self._each(tasks.labels_alone, (self.n_rows,))
-        if not self._n_first:
-            return self._total(leaves), []
-        return self._rounds.total_and_gathered(leaves, self._sampled(self._n_first))
-
     def _known_rows(self) -> tasks.Summand:
         """What the rows tell without a point."""
         if self._rows_alone is None:
             self.reads += 1
             self._rows_alone = self._total(self._each(tasks.rows_alone, (self.n_rows,)))
         return self._rows_alone
-
-    def _sampled(self, n_rows: int) -> list[Any]:
-        return self._each(tasks.sample, (self.n_rows, n_rows))
 
     def _each(self, task: Callable[..., Any], request: tuple[Any, ...], *tokens: Remote) -> list[Any]:
         """Futures of a task on each partition and what stays with its rows."""

@@ -72,21 +72,17 @@ class Rounds:
         found: Summand = self._result(self._tree(leaves), leaves)
         return found
 
-    def total_and_gathered(self, leaves: Sequence[Any], others: Sequence[Any]) -> tuple[Summand, list[Any]]:
-        """Summands added up, and what other tasks returned, in one round."""
-        found: tuple[Summand, list[Any]] = self._result(
-            self.client.submit(_both, self._tree(leaves), list(others), pure=False), leaves
-        )
-        return found
-
     def gathered(self, leaves: Sequence[Any]) -> list[Any]:
         """What the tasks returned, which must be little; waits for it."""
         found: list[Any] = self._result(self.client.submit(list, list(leaves), pure=False), leaves)
         return found
 
-    def wait(self, leaves: Sequence[Any]) -> None:
-        """Until all tasks are done; what they returned stays there."""
-        self._result(self.client.map(_done, list(leaves), pure=False)[-1], leaves)
+    def gathered_with(self, leaves: Sequence[Any], others: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The same beside what tasks returned that depend on all of these."""
+        found: tuple[list[Any], list[Any]] = self._result(
+            self.client.submit(_both, list(leaves), list(others), pure=False), leaves
+        )
+        return found
 
     def _tree(self, leaves: Sequence[Any]) -> Any:
         """A future of the sum."""
@@ -150,10 +146,6 @@ class Rounds:
             f"No progress for {limit:g} seconds, {what}, {workers} worker(s) there. Look after the cluster, or raise "
             "the limit with dask.config.set({'spdpeg.time-limit': '1 hour'})."
         )
-
-
-def _done(value: Any) -> bool:
-    return True
 
 
 def _both(first: Any, second: Any) -> tuple[Any, Any]:

@@ -138,11 +138,15 @@ def zeros(resident: Resident) -> Kept:
 
 def collapse(resident: Resident, labels: np.ndarray, count: int) -> Resident:
     """Rows with columns added up."""
-    block = resident.block
+    return Resident(collapsed(resident.block, labels, count), resident.loss)
+
+
+def collapsed(block: Block, labels: np.ndarray, count: int) -> Block:
+    """The block with columns added up over pieces."""
     pieces = count - (block.rows.bias != 0.0)
     rows = part.collapsed(block.rows, labels[: block.rows.width].astype(np.int64), pieces)
     [rows] = part.cheaper([rows], block.labels.size, pieces)
-    return Resident(block._replace(rows=rows), resident.loss)
+    return block._replace(rows=rows)
 
 
 # --------------------------------------------------------------------------------------- what of it goes to the driver
@@ -213,12 +217,6 @@ def conjugate_at(
 ) -> Summand:
     """The same at margins."""
     return _mean(resident, n_rows, resident.sums.conjugate_at(_field(margins, field), shift, up, down))
-
-
-def labels_alone(resident: Resident, n_rows: int) -> Summand:
-    """Mean loss and conjugate at 0."""
-    sums = resident.sums
-    return _mean(resident, n_rows, sums.loss(np.zeros(sums.n_columns)), sums.conjugate(np.zeros(sums.n_rows), 0.0))
 
 
 def rows_alone(resident: Resident, n_rows: int) -> Summand:
