@@ -255,17 +255,20 @@ def test_a_path_and_a_score_of_numbers(client: Any, rows: Any) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_folds_are_rows_of_weight_0(client: Any, rows: Any, weighted: bool) -> None:
     X, y, weights = rows
-    kinds = np.digitize(y, [-1.0, 1.0])
+    kinds = np.digitize(y, [-1.0, 1.0] if weighted else [0.0])
     dX, dy, dk, dw = cut(X, y, kinds, weights)
     used = weights > 0.0 if weighted else np.ones(ROWS, dtype=bool)  # numbers count the rows that are left
     folds = partitions._folds(np.arange(used.sum()), 3)
     assert np.bincount(folds.astype(int)).min() > 40
     split = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(3)]
-    settings = {"n_lam1": 2, "n_lam2": 2, "tol": 1e-10}
-    cases = [(FusedLassoCV, {}, dy, y), (FusedLogisticRegressionCV, {"class_weight": "balanced"}, dk, kinds)]
-    for kind, more, there_y, here_y in cases:
-        there = kind(**settings, **more, cv=3).fit(dX, there_y, dw if weighted else None)
-        here = kind(**settings, **more, cv=split).fit(X[used], here_y[used], weights[used] if weighted else None)
+    squared, logistic = {"n_lam2": 2}, {"n_lam2": 1, "class_weight": "balanced"}
+    for kind, more, there_y, here_y in (
+        (FusedLassoCV, squared, dy, y),
+        (FusedLogisticRegressionCV, logistic, dk, kinds),
+    ):
+        settings = {"n_lam1": 2, "tol": 1e-10, **more}
+        there = kind(**settings, cv=3).fit(dX, there_y, dw if weighted else None)
+        here = kind(**settings, cv=split).fit(X[used], here_y[used], weights[used] if weighted else None)
         np.testing.assert_allclose(there.scores_, here.scores_, rtol=1e-7)
         assert (there.lam1_, there.lam2_) == pytest.approx((here.lam1_, here.lam2_))
         np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-6)
