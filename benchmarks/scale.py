@@ -14,7 +14,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import spdpeg
-from common import Verdicts, fused_logistic, interleaved, random_rows, seconds, show
+from common import Verdicts, fused_logistic, random_rows, show
 from spdpeg import data
 from spdpeg.data.disk import is_set
 from spdpeg.kernels.rows import Rows
@@ -30,6 +29,8 @@ from spdpeg.sums import portions
 from spdpeg.sums.threads import using
 
 _CHUNK = 1 << 18
+
+_TURNS = 5
 
 
 def dense_rows(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -57,15 +58,25 @@ def threads(rows: int, verdicts: Verdicts) -> None:
     for name, (X, y) in cases.items():
         problem = fused_logistic(X, y)
         same = {spdpeg.solve(problem, tol=1e-6, n_jobs=n).x.tobytes() for n in (1, 2)}
-        times = interleaved({str(n): partial(solved, problem, n) for n in (1, 2)}, 3)
-        table.append([name, f"{times['1']:.2f}", f"{times['2']:.2f}", f"{times['1'] / times['2']:.2f}", len(same) == 1])
-        verdicts.at_least(f"{name}: one thread / two", 1.7, times["1"] / times["2"])
-    show(f"{rows:,} rows, solved to 1e-6", ["case", "1 thread, s", "2 threads, s", "ratio", "same bits"], table)
+        turns = [[solved(problem, n) for n in (1, 2)] for _ in range(_TURNS)]
+        (wall, work), (wall_two, work_two) = np.min(turns, axis=0)
+        seconds = [f"{value:.2f}" for value in (wall, wall_two, wall / wall_two, work, work_two, work / work_two)]
+        table.append([name, *seconds, len(same) == 1])
+        verdicts.at_least(f"{name}: one thread / two, seconds on a quiet machine", 1.7, wall / wall_two)
+        verdicts.at_least(f"{name}: one thread / two, processor seconds in turn", 1.7, work / work_two)
+    header = ["case", "1 thread, s", "2 threads, s", "ratio", "1 thread, in turn", "2 threads, in turn", "ratio"]
+    show(f"{rows:,} rows, solved to 1e-6, best of {_TURNS}", [*header, "same bits"], table)
 
 
-def solved(problem: spdpeg.Problem, n_jobs: int) -> float:
-    """Seconds to 1e-6."""
-    return seconds(lambda: spdpeg.solve(problem, tol=1e-6, n_jobs=n_jobs))
+def solved(problem: spdpeg.Problem, n_jobs: int) -> tuple[float, float]:
+    """Seconds to 1e-6; and processor seconds that must follow each other, which other programs change less.
+
+    These are all of the thread that calls, as if nothing went on beside it, and of the others an equal share.
+    """
+    begun, worked, alone = time.perf_counter(), time.process_time(), time.thread_time()
+    spdpeg.solve(problem, tol=1e-6, n_jobs=n_jobs)
+    wall, work, own = time.perf_counter() - begun, time.process_time() - worked, time.thread_time() - alone
+    return wall, own + (work - own) / n_jobs
 
 
 def disk(rows: int, directory: Path, verdicts: Verdicts) -> None:

@@ -153,9 +153,10 @@ class LocalSums:
 
     def mean_slopes(self, margins: Token, shifts: np.ndarray) -> np.ndarray:
         """Means of w phi'(margin + shift), for several shifts at once."""
-        term, spare, slopes = self._loss.read_term, np.empty(CHUNK), np.empty(CHUNK)
+        term = self._loss.read_term
 
         def sums(t: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+            spare, slopes = np.empty(CHUNK), np.empty(CHUNK)
             return np.array([slope_sum(term, t, shift, labels, weights, spare, slopes) for shift in shifts])
 
         return np.asarray(self._mean(margins, sums))
@@ -168,9 +169,9 @@ class LocalSums:
     def conjugate_at(self, margins: Token, shift: float, up: float, down: float) -> float:
         """The same for `slopes(margins, shift, up, down)`, which are not kept."""
         terms = self._loss.read_term, self._loss.conjugates_term  # not before they are needed: a loss may lack one
-        spare = np.empty(CHUNK), np.empty(CHUNK)
 
         def sums(t: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
+            spare = np.empty(CHUNK), np.empty(CHUNK)
             return float(conjugates_at(*terms, t, shift, up, down, labels, weights, *spare))
 
         return float(self._mean(margins, sums))
@@ -285,20 +286,24 @@ class LocalSums:
 
     def _sweep(self, one: Callable[[Block, slice], part.PartSums], request: part.Request) -> Sweep:
         """The sums over blocks, added up; without what stays with the rows."""
-        d, foretells = self.n_columns, request.ahead.size > 0
-        loss, gradient, foretold = 0.0, np.zeros(d), np.zeros(d)
-        H = np.zeros((d, d)) if request.curvature else None
-        least, largest = np.inf, -np.inf
-        for fraction, sums in zip(self._fractions, self._each(one), strict=True):
-            loss += fraction * sums.loss
-            gradient += fraction * sums.gradient
-            if foretells:
-                foretold += fraction * sums.foretold_gradient
-            if H is not None:
-                H += fraction * sums.curvature
+
+        def scaled(block: Block, some: slice) -> part.PartSums:
+            sums = one(block, some)
+            # Here, since threads share this work. What is left to add up has d^2 numbers for each block.
+            fraction = block.labels.size / self.n_rows
+            for vector in (sums.gradient, sums.curvature, sums.foretold_gradient):
+                vector *= fraction
+            return sums._replace(loss=fraction * sums.loss)
+
+        parts = self._each(scaled)
+        loss, gradient, H, foretold, least, largest = next(parts)
+        for sums in parts:
+            loss += sums.loss
+            for total, vector in zip((gradient, H, foretold), sums[1:4], strict=True):
+                total += vector
             least, largest = min(least, sums.least_curvature), max(largest, sums.largest_curvature)
-        sweep = Sweep(loss, gradient, H, None, None, (least, largest))
-        if foretells:
+        sweep = Sweep(loss, gradient, H if request.curvature else None, None, None, (least, largest))
+        if request.ahead.size:
             sweep.foretold_gradient = foretold
         if not self.resident:
             self._learned(sweep)
@@ -326,7 +331,12 @@ class LocalSums:
 
     def _mean(self, token: Any, sums: Callable[[np.ndarray, np.ndarray, np.ndarray], Any]) -> Any:
         """Mean over rows of what follows from their numbers, labels and weights."""
-        return sums(token, self._labels, self._weights) / self.n_rows
+
+        def of(some: slice) -> Any:
+            return sums(token[some], self._labels[some], self._weights[some])
+
+        parts = map(of, self._ranges) if len(self._ranges) == 1 else threads.in_order(of, self._ranges)
+        return sum(parts) / self.n_rows
 
     def _learned(self, sweep: Sweep) -> None:
         """What a read from far away tells beside what was asked for."""
@@ -334,8 +344,8 @@ class LocalSums:
             self.statistics()  # which says where the data are no numbers
 
     def _loss_at(self, margins: np.ndarray) -> float:
-        total = sum_chunks(self._loss.read_term, margins, self._labels, self._weights, np.empty(CHUNK))
-        return float(total) / self.n_rows
+        term = self._loss.read_term
+        return float(self._mean(margins, lambda *some: sum_chunks(term, *some, np.empty(CHUNK))))
 
     def _added(self, one: Callable[[Block, slice], np.ndarray]) -> np.ndarray:
         """Means over blocks, added up to that over all rows."""

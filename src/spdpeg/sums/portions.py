@@ -15,6 +15,9 @@ from ..kernels.rows import Rows
 BLOCK_ENTRIES = 1 << 22
 """Numbers in a block: enough to make adding up its sums cheap, few enough for many threads. Smaller data are one."""
 
+_SHARED_BY = 4
+"""Blocks come in multiples of it, so that two or four threads have the same number of them each."""
+
 _PAGE = 4096
 
 _RUNS = 32
@@ -140,7 +143,9 @@ class Read:
 def cut(rows: Rows, n_rows: int, on_disk: bool = False) -> InMemory:
     """Rows in memory, or on a memory map, cut into blocks without a copy."""
     count = max(1, -(-_entries(rows) // BLOCK_ENTRIES))
-    starts = [0, n_rows] if count == 1 else [int(start) for start in np.linspace(0, n_rows, min(count, n_rows) + 1)]
+    if count > 1:
+        count = min(_SHARED_BY * -(-count // _SHARED_BY), n_rows)
+    starts = [int(start) for start in np.linspace(0, n_rows, count + 1)]
     kind = Mapped if on_disk else InMemory
     return kind([_slice(rows, *ends) for ends in pairwise(starts)], starts)
 
