@@ -48,7 +48,7 @@ def scheduling(client: Any, rows: int, verdicts: Verdicts) -> None:
             )
             begun = time.process_time()
             spdpeg.solve(problem, tol=1e-6)
-            rounds = problem.sums.rounds
+            rounds = problem.view.sums.rounds
             seconds.append((time.process_time() - begun) / rounds)
         apart = np.max(np.abs(spdpeg.solve(problem, tol=1e-14).x - local.x))
         table.append([count, rounds, f"{reads:.1f}", f"{min(seconds):.3f}", f"{apart:.1e}"])

@@ -141,14 +141,14 @@ def graph_guided_logistic(X: Any, y: Any, F: Any) -> spdpeg.Problem:
 
 def new_state(problem: spdpeg.Problem) -> spdpeg.State:
     """Where Algorithm 1 with tight steps starts with seed 0."""
-    numbers, vectors = resolve("spdpeg", {"mode": "tight"}).start(problem, 1, np.zeros(problem.n_features))
+    numbers, vectors = resolve("spdpeg", {"mode": "tight"}).start(problem.view, 1, np.zeros(problem.n_features))
     return spdpeg.State("spdpeg", {"mode": "tight", "batch_size": 1}, 0, numbers=numbers, vectors=vectors)
 
 
 def stepper(problem: spdpeg.Problem, state: spdpeg.State) -> Callable[[np.ndarray], Any]:
     """A function that takes one step of Algorithm 1 per two rows named: the compiled kernel without the outer loop."""
-    rule, terms = resolve("spdpeg", {"mode": "tight"}), problem.terms()
-    return lambda order: rule.advance(problem, terms, state, problem.block, order, order.size // 2)
+    rule, terms = resolve("spdpeg", {"mode": "tight"}), problem.view.terms()
+    return lambda order: rule.advance(problem.view, terms, state, problem.view.rows.block, order, order.size // 2)
 
 
 def modelling() -> Any:

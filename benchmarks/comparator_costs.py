@@ -44,7 +44,7 @@ STEPS = 50
 
 def step_time(problem: spdpeg.Problem, name: str) -> Callable[[], float]:
     """A function that takes as many steps as there are rows, from the start, and returns the microseconds of one."""
-    rule, terms, n = resolve(name, {}), problem.terms(), problem.block.labels.size
+    rule, terms, n = resolve(name, {}), problem.view.terms(), problem.view.rows.block.labels.size
     order = np.random.default_rng(0).integers(n, size=n * rule.batches_per_step)
 
     def run() -> float:
@@ -53,7 +53,7 @@ def step_time(problem: spdpeg.Problem, name: str) -> Callable[[], float]:
         start = time.process_time()
         if isinstance(rule, Periodic):
             rule.prepare(problem, terms, state)
-        rule.advance(problem, terms, state, problem.block, order, n)
+        rule.advance(problem.view, terms, state, problem.view.rows.block, order, n)
         return 1e6 * (time.process_time() - start) / n
 
     return run

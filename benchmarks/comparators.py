@@ -103,13 +103,14 @@ def normalized(rows: np.ndarray) -> np.ndarray:
 def certified(name: str, problem: spdpeg.Problem, weights: tuple[float, float]) -> Case:
     """With the optimum of PD3O, unless CVXPY disagrees."""
     result = spdpeg.solve(problem, "pd3o", max_passes=20_000, record_every=20_000)
-    residual = kkt_residual(problem, result.x, result.dual)
+    residual = kkt_residual(problem.view, result.x, result.dual)
     cp = modelling()
     x = cp.Variable(problem.n_features)
-    rows = problem.block.rows.values.reshape(-1, problem.n_features)
-    r1 = weights[0] / 2 * cp.sum_squares(x) if problem.strong_convexity else weights[0] * cp.norm1(x)
+    bounds, block = problem.view.bounds, problem.view.rows.block
+    rows = block.rows.values.reshape(-1, problem.n_features)
+    r1 = weights[0] / 2 * cp.sum_squares(x) if problem.view.penalty.strong_convexity else weights[0] * cp.norm1(x)
     r2 = weights[1] * cp.norm1(sp.csr_matrix(problem.F.matrix()) @ x)
-    loss = cp.sum(cp.logistic(cp.multiply(-problem.block.labels, rows @ x))) / problem.block.labels.size
+    loss = cp.sum(cp.logistic(cp.multiply(-block.labels, rows @ x))) / block.labels.size
     conic = cp.Problem(cp.Minimize(loss + r1 + r2))
     conic.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     difference = result.objective - problem.objective(x.value)
@@ -117,7 +118,8 @@ def certified(name: str, problem: spdpeg.Problem, weights: tuple[float, float]) 
         raise RuntimeError(f"{name}: PD3O has residual {residual:.1e} and differs from CVXPY by {difference:.1e}.")
     start = problem.objective(np.zeros(problem.n_features))
     print(
-        f"{name}: L = {problem.lipschitz:.3g}, L_max = {problem.lipschitz_max:.3g}, |F|^2 = {problem.norm_F**2:.3g}, "
+        f"{name}: L = {bounds.lipschitz:.3g}, L_max = {bounds.lipschitz_max:.3g}, "
+        f"|F|^2 = {problem.F.squared_norm:.3g}, "
         f"P(0) - P* = {start - result.objective:.3f}, PD3O - CVXPY = {difference:.0e}",
         flush=True,
     )

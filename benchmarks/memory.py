@@ -115,7 +115,7 @@ def measured(data: DataSet) -> dict[str, Any]:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     vector = 8 * data.X.shape[1]
-    rows = problem.block.rows
+    rows = problem.view.rows.block.rows
     pairs = ((rows.values, data.X.data), (rows.indices, data.X.indices), (rows.indptr, data.X.indptr))
     return {
         "problem": built / vector,

@@ -103,7 +103,7 @@ def disk(rows: int, directory: Path, verdicts: Verdicts) -> None:
         read, worked = (delivered() - before) / size, time.process_time() - worked
         begun = time.perf_counter()
         with using(2):
-            problem.sums.evaluate(np.ones(problem.n_coordinates))
+            problem.view.sums.evaluate(np.ones(problem.n_coordinates))
         look = time.perf_counter() - begun
     finally:
         portions.Mapped.blocks = honest  # type: ignore[method-assign]

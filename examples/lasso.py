@@ -33,7 +33,7 @@ def run(n_samples: int = 400, n_features: int = 60) -> Objectives:
         max_passes=2000,
         batch_size=n_samples,
         kappa=0.0,
-        lipschitz=problem.lipschitz,
+        lipschitz=problem.view.bounds.lipschitz,
         record_every=2000,
     )
     lasso = Lasso(alpha=ALPHA, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(X, y)

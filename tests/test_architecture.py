@@ -21,6 +21,7 @@ LAYERS = [
     {"kernels"},
     {"losses", "penalties", "operators", "data", "graphs", "files"},
     {"plots", "sums", "degrees", "pages"},
+    {"view"},
     {"certificate", "quadratic"},
     {"state", "result", "problem", "theory"},
     {"schemes", "datasets"},

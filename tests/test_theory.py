@@ -77,7 +77,7 @@ def test_dominates_the_measured_error(solver: str, known: tuple[Instance, conic.
     instance, best = known
     problem = instance.problem()
     sigma = 0.5 * math.sqrt((instance.X**2).sum(axis=1).mean())  # each row's slope is within 1/2 of any mean slope
-    s, L = problem.F.squared_norm, problem.lipschitz_max
+    s, L = problem.F.squared_norm, problem.view.bounds.lipschitz_max
     mu = 0.0 if solver == "spdpeg" else RIDGE
     common = {
         "base": max(8 * s, math.sqrt(8 * L**2 + s)) + mu,

@@ -167,7 +167,7 @@ class TestNeverBelowTheTruth:
     def test_along_a_chain(self, seed: int, intercept: bool | float, **parts: Any) -> None:
         """Where r1 and r2 are one norm, whose dual ball is known exactly."""
         bound = Bound(make_instance(seed=seed, r1="L1", operator="chain", **parts), intercept)
-        assert bound.problem.joint_penalty is not None
+        assert bound.problem.view.penalty.joint is not None
         self._check(bound, seed, "vr-spdpeg")
         # So the bound does not depend on the dual that is handed over.
         duals = (bound.dual, np.zeros_like(bound.dual), 7.0 + bound.dual)
@@ -309,9 +309,9 @@ class TestVerdict:
     def test_a_better_bound_known_before_is_kept(self) -> None:
         problem = make_instance("Logistic", "L1", "L1", "chain").problem()
         x, dual = np.ones(D), np.zeros(problem.F.n_outputs)
-        alone = certify(problem, x, dual)
-        assert certify(problem, x, dual, best=alone.dual + 0.01).dual == alone.dual + 0.01
-        assert certify(problem, x, dual, best=alone.dual - 0.01) == alone
+        alone = certify(problem.view, x, dual)
+        assert certify(problem.view, x, dual, best=alone.dual + 0.01).dual == alone.dual + 0.01
+        assert certify(problem.view, x, dual, best=alone.dual - 0.01) == alone
 
     def test_the_bound_of_a_run_is_the_best_of_its_records(self) -> None:
         """The output of a noisy run gets worse at times; its certificate does not."""
@@ -381,7 +381,7 @@ def test_conjugate_of_logistic_next_to_0() -> None:
     p = 1e-9 * rng.random(50)
     labels = np.where(rng.random(50) < 0.5, -1.0, 1.0)
     labels[:2] = -1.0, 1.0
-    sums = spdpeg.Problem(rng.standard_normal((50, 2)), labels, losses.Logistic()).sums
+    sums = spdpeg.Problem(rng.standard_normal((50, 2)), labels, losses.Logistic()).view.sums
     exact = p.astype(np.longdouble)
     value = np.mean(exact * np.log(exact) + (1 - exact) * np.log1p(-exact))
     assert sums.conjugate(-labels * p, 1.0) == pytest.approx(float(value), rel=1e-13)
@@ -394,6 +394,6 @@ def test_slopes_are_corrected_in_free_directions_alone() -> None:
     weight = np.where(np.arange(30) < 4, 0.0, 0.05)
     problem = spdpeg.Problem(X, rng.standard_normal(8), losses.Squared(), penalties.L1(weight))
     result = spdpeg.solve(problem, tol=1e-10)
-    slopes = problem.sums.slopes(problem.sums.evaluate(result.x).margins, 0.0, 1.0, 1.0)
+    slopes = problem.view.sums.slopes(problem.view.sums.evaluate(result.x).margins, 0.0, 1.0, 1.0)
     moved = problem.certificate(result.x, result.dual, slopes * (1 + 1e-9 * rng.standard_normal(8)))
     assert moved.rel_gap == pytest.approx(0.0, abs=1e-7)

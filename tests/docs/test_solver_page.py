@@ -69,6 +69,6 @@ def test_memory_is_that_of_the_state(name, problem):
         int(count or 1) * sizes[unit] for count, unit in re.findall(r"(?:(\d+) )?(d\^2|[dlN])(?![\w^])", formula)
     )
     options = {"sampling": "independent", "dual_every": 1} if name == "vr-spdpeg" else {}
-    _, vectors = REGISTRY[name](**options).start(problem, 1, np.zeros(11))
+    _, vectors = REGISTRY[name](**options).start(problem.view, 1, np.zeros(11))
     held = sum(vector.size for vector in vectors.values())
     assert 0 <= held - stated <= LEARNED  # numbers that are no vector: two of spdhg-cers, what spdpeg learns

@@ -140,7 +140,7 @@ def test_complex_labels_are_no_numbers():
 @pytest.mark.parametrize("size", [2.0**-1070, 2.0**-1000, 2.0**1000, 2.0**1023])
 def test_weights_of_any_unit_are_the_same_weights(size):
     plain, other = problem(sample_weight=np.ones(20)), problem(sample_weight=np.full(20, size))
-    np.testing.assert_array_equal(plain.block.weights, other.block.weights)
+    np.testing.assert_array_equal(plain.view.rows.block.weights, other.view.rows.block.weights)
     x = RNG.standard_normal(4)
     assert plain.objective(x) == other.objective(x)
 

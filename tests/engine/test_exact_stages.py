@@ -189,7 +189,7 @@ class TestFallback:
     def test_losses_made_of_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def nowhere(self: Any, problem: Any, terms: Any, state: Any, *rest: Any) -> int:
             state.numbers["exhausted"] = 1.0
-            return int(problem.block.labels.size)
+            return int(problem.rows.block.labels.size)
 
         monkeypatch.setattr(InteriorPoint, "advance", nowhere)
         result = spdpeg.solve(hinge(), tol=1e-3)
@@ -227,11 +227,13 @@ class TestLimits:
         monkeypatch.setattr(auto, "_SMALL_MATRIX", 5)
         monkeypatch.setattr(auto, "_LARGE_MATRIX", 5)
         ridge = catalogue.instance("Logistic", "L2Squared").problem()
-        assert auto.plan(ridge)[0].method.about.name != "prox-newton"
-        assert auto.plan(hinge())[0].method.about.name == "spdhg-cers"
+        assert auto.plan(ridge.view)[0].method.about.name != "prox-newton"
+        assert auto.plan(hinge().view)[0].method.about.name == "spdhg-cers"
 
     def test_penalties_without_a_conic_form(self) -> None:
-        names = [stage.method.about.name for stage in auto.plan(catalogue.instance("Logistic", "Nuclear").problem())]
+        names = [
+            stage.method.about.name for stage in auto.plan(catalogue.instance("Logistic", "Nuclear").problem().view)
+        ]
         assert names[0] == "prox-newton"  # with the nuclear norm split off
         assert math.isfinite(losses.Logistic().curvature)
 

@@ -29,7 +29,7 @@ def test_zero_at_the_largest_weight(name: str, kind: str, factor: float, interce
     loss = getattr(losses, name)()
     X, y = data(loss)
     bare = Problem(X, y, loss, intercept=intercept)
-    g = bare.sums.evaluate(null_model(bare)).gradient[:12]
+    g = bare.view.sums.evaluate(null_model(bare.view)).gradient[:12]
     largest, penalty = {
         "L1": (np.abs(g).max(), penalties.L1),
         "GroupL2": (max(np.linalg.norm(g[k == GROUPS]) for k in range(4)), lambda w: penalties.GroupL2(w, GROUPS)),

@@ -35,11 +35,11 @@ CHAIN = {"r2": penalties.L1(0.02), "F": operators.FirstDifference()}
 def test_models_face_by_face(terms: dict[str, Any], intercept: bool) -> None:
     X, y = data(400, 200)
     problem = spdpeg.Problem(X, y, loss=losses.Squared(), intercept=intercept, **terms)
-    form = PenaltyForm.of(problem)
+    form = PenaltyForm.of(problem.view)
     assert form is not None
-    models = ChainModels.of(problem, form)
+    models = ChainModels.of(problem.view, form)
     assert models is not None
-    H, b = problem.quadratic.H, problem.quadratic.b
+    H, b = problem.view.moments.loss.H, problem.view.moments.loss.b
     bent = H + np.diag(form.lines.ridge)
     weights = ChainPenalty(form.lines.weight, form.lines.cost)
     assert minimized(bent, b, weights, np.zeros(b.size)) is not None  # not by interior points, then
@@ -61,9 +61,9 @@ def test_other_penalties_are_left_to_interior_points() -> None:
     weighted = penalties.L1(np.linspace(0.1, 0.2, 200))
     for terms in ({"r1": penalties.L1(0.0), **CHAIN}, {"r1": weighted, **CHAIN}):
         problem = spdpeg.Problem(X, y, loss=losses.Squared(), **terms)
-        form = PenaltyForm.of(problem)
+        form = PenaltyForm.of(problem.view)
         assert form is not None
-        assert ChainModels.of(problem, form) is None
+        assert ChainModels.of(problem.view, form) is None
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -78,11 +78,11 @@ def test_random_models_face_by_face(seed: int) -> None:
     r1, r2 = (penalties.L1(size * 10.0 ** rng.uniform(-3.0, 0.0)) for _ in range(2))
     chain = {"r2": r2, "F": operators.FirstDifference()} if seed % 2 and d > 2 else {}
     problem = spdpeg.Problem(A, y, loss=losses.Squared(), r1=r1, intercept=seed % 4 == 0, **chain)
-    form = PenaltyForm.of(problem)
+    form = PenaltyForm.of(problem.view)
     assert form is not None
-    models = ChainModels.of(problem, form)
+    models = ChainModels.of(problem.view, form)
     assert models is not None
-    H, b = problem.quadratic.H, problem.quadratic.b
+    H, b = problem.view.moments.loss.H, problem.view.moments.loss.b
     found, other = models.minimum(H, b, np.zeros(b.size)), form.models.minimum(H, b, np.zeros(b.size))
     model = Model(H, b, form.form)
     scale = abs(model.value(other.point)) + float(np.abs(b) @ np.abs(other.point))

@@ -32,7 +32,7 @@ def problem_of(seed: int, l1: float, l2: float, intercept: bool) -> spdpeg.Probl
 
 def conic_optimum(problem: spdpeg.Problem, l1: float, l2: float) -> float:
     """The optimal value by interior points, from the definition."""
-    rows, labels, weights = problem.block
+    rows, labels, weights = problem.view.rows.block
     X = sp.csr_array((rows.values, rows.indices, rows.indptr), shape=(labels.size, problem.n_features))
     x, c = cp.Variable(problem.n_features), cp.Variable()
     loss = cp.sum_squares(cp.multiply(np.sqrt(weights), X @ x + c - labels)) / (2 * labels.size)
@@ -47,8 +47,8 @@ def conic_optimum(problem: spdpeg.Problem, l1: float, l2: float) -> float:
 def test_optimum(seed: int, l1: float, intercept: bool) -> None:
     l2 = [0.01, 0.1, 1.0, 10.0][seed]
     problem = problem_of(seed, l1, l2, intercept)
-    assert is_chain(problem)
-    found, optimum = along_chain(problem), conic_optimum(problem, l1, l2)
+    assert is_chain(problem.view)
+    found, optimum = along_chain(problem.view), conic_optimum(problem, l1, l2)
     value = problem.objective(found.x)
     assert value == pytest.approx(optimum, rel=1e-6)
     assert found.lower <= value
@@ -58,7 +58,7 @@ def test_optimum(seed: int, l1: float, intercept: bool) -> None:
 @pytest.mark.parametrize("intercept", [False, True])
 def test_a_run_of_solve_and_one_of_many_weights_agree(intercept: bool) -> None:
     problem = problem_of(7, 0.05, 0.2, intercept)
-    quick, whole = solve_chain(problem, 1e-6), spdpeg.solve(problem, tol=1e-6)
+    quick, whole = solve_chain(problem.view, 1e-6), spdpeg.solve(problem, tol=1e-6)
     assert quick is not None
     assert [stage.method for stage in whole.stages] == ["one-read"]
     assert np.array_equal(quick.x, whole.x)
@@ -73,5 +73,5 @@ def test_rows_that_an_intercept_does_not_merely_shift() -> None:
     for X in (np.diag([1.0, 2.0, 1.0]), np.diag([1.0, 0.0, 1.0]), np.ones((3, 3))):
         terms = {"r2": penalties.L1(0.1), "F": operators.FirstDifference()}
         problem = spdpeg.Problem(X, [1.0, 2.0, 4.0], loss=losses.Squared(), intercept=True, **terms)
-        assert problem.shifted_signal is None
-        assert not is_chain(problem)
+        assert problem.view.moments.shifted_signal is None
+        assert not is_chain(problem.view)

@@ -44,7 +44,7 @@ def test_is_the_problem_with_the_column_written_out(case: dict[str, str]) -> Non
         np.testing.assert_allclose(problem.gradient(x), written_out.gradient(x), rtol=1e-11, atol=1e-14)
     np.testing.assert_allclose(problem.F.matrix().toarray(), written_out.F, atol=1e-15)
     moved = inside + 3.0 * np.eye(D + 1)[-1]
-    assert problem.penalty_value(moved) == pytest.approx(problem.penalty_value(inside), rel=1e-15)
+    assert problem.view.penalty.value(moved) == pytest.approx(problem.view.penalty.value(inside), rel=1e-15)
 
 
 def conic_point(instance: Instance) -> np.ndarray:
@@ -103,9 +103,9 @@ class TestEqualsAColumnOfOnes:
         instance = graph_instance(penalties.L1(0.01))
         column = np.hstack([instance.X, np.ones((N, 1))])
         beside, within = instance.problem(intercept=1.0), instance.problem(X=column, r1=penalties.L1(np.zeros(D + 1)))
-        assert beside.statistics == pytest.approx(within.statistics, rel=1e-14)
-        assert beside.lipschitz == pytest.approx(within.lipschitz, rel=1e-9)
-        assert beside.lipschitz_max == pytest.approx(within.lipschitz_max, rel=1e-14)
+        assert beside.view.rows.statistics == pytest.approx(within.view.rows.statistics, rel=1e-14)
+        assert beside.view.bounds.lipschitz == pytest.approx(within.view.bounds.lipschitz, rel=1e-9)
+        assert beside.view.bounds.lipschitz_max == pytest.approx(within.view.bounds.lipschitz_max, rel=1e-14)
         assert beside.F.norm == within.F.norm
 
     def test_certificate(self) -> None:
@@ -127,7 +127,7 @@ class TestBias:
         problem = instance.problem(intercept=True)
         lengths = instance.scaled_weights * (instance.X**2).sum(axis=1)
         assert problem.bias == pytest.approx(np.sqrt(lengths.mean()), rel=1e-12)
-        assert problem.statistics.mean_square == pytest.approx(2 * lengths.mean(), rel=1e-12)
+        assert problem.view.rows.statistics.mean_square == pytest.approx(2 * lengths.mean(), rel=1e-12)
 
     @pytest.mark.parametrize("units", [1e-10, 1e-2, 64.0, 1e5])
     def test_runs_do_not_depend_on_the_units_of_the_data(self, units: float) -> None:
@@ -174,7 +174,7 @@ class TestSplitAndJoin:
         problem = instance.problem(intercept=True)
         coefficients, offset = problem.split(POINT)
         loss = 0.5 * np.mean((instance.X @ coefficients + offset - instance.labels) ** 2)
-        assert problem.loss_value(POINT) == pytest.approx(loss, rel=1e-12)
+        assert problem.view.mean_loss(POINT) == pytest.approx(loss, rel=1e-12)
 
     def test_copies(self) -> None:
         problem = catalogue.instance().problem()

@@ -224,7 +224,7 @@ def test_weight_k_is_k_copies(loss: str, sparse: bool) -> None:
             assert weighted.objective(x) == pytest.approx(other.objective(x), rel=1e-13)
             np.testing.assert_allclose(weighted.gradient(x), other.gradient(x), rtol=1e-11, atol=1e-15)
     for other in (repeated, dropped):
-        assert weighted.lipschitz == pytest.approx(other.lipschitz, rel=1e-9)
+        assert weighted.view.bounds.lipschitz == pytest.approx(other.view.bounds.lipschitz, rel=1e-9)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 1e6])
@@ -234,7 +234,7 @@ def test_only_the_ratio_of_weights_counts(scale: float) -> None:
     x = np.linspace(-1, 1, catalogue.D)
     first, second = instance.problem(), instance.problem(sample_weight=scale * instance.weights)
     assert first.objective(x) == pytest.approx(second.objective(x), rel=1e-14)
-    assert first.lipschitz_max == pytest.approx(second.lipschitz_max, rel=1e-14)
+    assert first.view.bounds.lipschitz_max == pytest.approx(second.view.bounds.lipschitz_max, rel=1e-14)
 
 
 @pytest.mark.parametrize("loss", catalogue.LOSSES)
@@ -245,9 +245,9 @@ def test_lipschitz_bounds(loss: str, weighted: bool) -> None:
     problem = instance.problem()
     w = instance.scaled_weights
     true = problem.loss.curvature * np.linalg.eigvalsh(instance.X.T @ (w[:, None] * instance.X) / catalogue.N)[-1]
-    assert true <= problem.lipschitz <= 1.1 * true
+    assert true <= problem.view.bounds.lipschitz <= 1.1 * true
     worst = problem.loss.curvature * np.max(w * (instance.X**2).sum(axis=1))
-    assert problem.lipschitz_max == pytest.approx(worst, rel=1e-14)
+    assert problem.view.bounds.lipschitz_max == pytest.approx(worst, rel=1e-14)
 
 
 @pytest.mark.parametrize("operator", [name for name in catalogue.OPERATORS if name != "None"])
@@ -293,14 +293,14 @@ def test_other_penalties_on_the_same_data(intercept: bool, sparse: bool) -> None
     data = (sp.csr_array(X) if sparse else X, y, losses.Squared())
     first = spdpeg.Problem(*data, r1=penalties.L1(0.3), intercept=intercept, sample_weight=1.0 + np.arange(30))
     terms = {"r1": penalties.L2Squared(0.2), "r2": penalties.L1(0.7), "F": operators.FirstDifference()}
-    assert first.joint_penalty is not None
+    assert first.view.penalty.joint is not None
     other = first.with_penalties(**terms)
     anew = spdpeg.Problem(*data, **terms, intercept=intercept, sample_weight=1.0 + np.arange(30))
     x = rng.standard_normal(first.n_coordinates)
     assert other.objective(x) == pytest.approx(anew.objective(x), rel=1e-15)
-    assert other.block.rows.values is first.block.rows.values
-    assert other.joint_penalty is None
-    assert first.objective(x) == pytest.approx(first.loss_value(x) + 0.3 * np.abs(x[:5]).sum(), rel=1e-15)
+    assert other.view.rows.block.rows.values is first.view.rows.block.rows.values
+    assert other.view.penalty.joint is None
+    assert first.objective(x) == pytest.approx(first.view.mean_loss(x) + 0.3 * np.abs(x[:5]).sum(), rel=1e-15)
     with pytest.raises(InputError, match="r2 is 3"):
         first.with_penalties(r2=3)
     with pytest.raises(InputError, match="acts on 5 coordinates"):

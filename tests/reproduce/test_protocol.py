@@ -55,7 +55,7 @@ def test_every_setting_is_accepted_by_its_solver(task, study):
             numbers = solve(problem, method.solver, max_passes=0, **settings.parameters).state.numbers
             assert settings.numbers.keys() <= numbers.keys()
             if "rho" in lattice.factors:
-                worst = 0.25 * np.max(np.sum(problem.block.rows.values.reshape(240, 24) ** 2, axis=1))
+                worst = 0.25 * np.max(np.sum(problem.view.rows.block.rows.values.reshape(240, 24) ** 2, axis=1))
                 assert numbers["rho"] == pytest.approx(4 * worst / problem.F.squared_norm)
 
 
@@ -74,7 +74,7 @@ def test_spdpeg_stands_four_times_and_each_rival_twice():
 
 def test_the_authors_steps_are_those_of_their_scripts(study):
     problem = TASKS["flr"].problem(study.data["clusters"], study.training("clusters", 0))
-    square, bound = problem.F.squared_norm, problem.lipschitz_max
+    square, bound = problem.F.squared_norm, problem.view.bounds.lipschitz_max
     k = np.array([0.0, 99.0])
 
     def steps(solver, data):

@@ -33,21 +33,21 @@ def fused(lam1: float, lam2: float, **options: Any) -> spdpeg.Problem:
 
 def place_of(problem: spdpeg.Problem) -> Neighbour:
     result = spdpeg.solve(problem, tol=1e-8)
-    return Neighbour(result.x, problem.sums.evaluate(result.x).margins, result.dual)
+    return Neighbour(result.x, problem.view.sums.evaluate(result.x).margins, result.dual)
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-9])
 def test_ends_within_the_tolerance(tol: float) -> None:
     problem = fused(0.02, 0.03)
     other = problem.with_penalties(penalties.L1(0.015), penalties.L1(0.02), operators.FirstDifference())
-    found = Continuation(problem).solve(other, [place_of(problem)], tol, 1000.0)
+    found = Continuation(problem.view).solve(other.view, [place_of(problem)], tol, 1000.0)
     assert found is not None
     run, place = found
     anew = fused(0.015, 0.02)
     certificate = anew.certificate(run.x, run.dual)
     assert certificate.rel_gap <= 1.1 * tol
     assert run.objective == pytest.approx(anew.objective(run.x), rel=1e-14)
-    np.testing.assert_allclose(place.margins, anew.sums.evaluate(run.x).margins, rtol=1e-12)
+    np.testing.assert_allclose(place.margins, anew.view.sums.evaluate(run.x).margins, rtol=1e-12)
     assert list(run.history.passes) == sorted(run.history.passes)
     assert run.passes == run.history.passes[-1]
 
@@ -79,10 +79,10 @@ def test_what_is_not_settled_soon_is_left_to_solve(monkeypatch: pytest.MonkeyPat
 def test_a_start_far_away_or_without_passes_is_refused() -> None:
     problem = fused(1e-3, 1e-3)
     solution = place_of(problem)
-    way = Continuation(problem)
-    assert way.solve(problem, [solution], 1e-6, 1.0) is None
-    margins = problem.sums.evaluate(1e8 * solution.x).margins
-    far = way.solve(problem, [Neighbour(1e8 * solution.x, margins, solution.dual)], 1e-6, 1000.0)
+    way = Continuation(problem.view)
+    assert way.solve(problem.view, [solution], 1e-6, 1.0) is None
+    margins = problem.view.sums.evaluate(1e8 * solution.x).margins
+    far = way.solve(problem.view, [Neighbour(1e8 * solution.x, margins, solution.dual)], 1e-6, 1000.0)
     assert far is None or problem.certificate(far[0].x, far[0].dual).rel_gap <= 1.1e-6
 
 
@@ -95,7 +95,7 @@ def test_other_losses(loss: Any) -> None:
         for lam in (0.03, 0.02)
     ]
     problems = [fitting.plan(fit, data.X, data.y).problems[0] for fit in fits]
-    found = Continuation(problems[0]).solve(problems[1], [place_of(problems[0])], 1e-6, 1000.0)
+    found = Continuation(problems[0].view).solve(problems[1].view, [place_of(problems[0])], 1e-6, 1000.0)
     assert found is not None
     assert problems[1].certificate(found[0].x, found[0].dual).rel_gap <= 1.1e-6
 
@@ -105,9 +105,9 @@ def test_the_least_gap_is_no_larger_than_the_gap(seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem = fused(*rng.uniform(0.001, 0.1, 2), sample_weight=rng.random(500) if seed % 2 else None)
     x = spdpeg.solve(problem, tol=1e-3 if seed % 3 else 1e-6).x + 1e-4 * rng.standard_normal(problem.n_coordinates)
-    seen = problem.sums.evaluate(x)
-    certificate = certify(problem, x, np.zeros(problem.F.n_outputs), evaluation=seen, tol=1e-2)
-    assert least_gap(problem, x, seen, problem.objective(x), 1e-2) <= certificate.gap + 1e-14
+    seen = problem.view.sums.evaluate(x)
+    certificate = certify(problem.view, x, np.zeros(problem.F.n_outputs), evaluation=seen, tol=1e-2)
+    assert least_gap(problem.view, x, seen, problem.objective(x), 1e-2) <= certificate.gap + 1e-14
 
 
 def test_weights_are_copies_along_the_way() -> None:

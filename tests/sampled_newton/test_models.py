@@ -19,7 +19,7 @@ WEIGHTS = RNG.random(200)
 
 def made(design: object, **terms: object) -> tuple[spdpeg.Problem, TallModel]:
     problem = spdpeg.Problem(design, Y, losses.Logistic(), intercept=True, sample_weight=WEIGHTS, **terms)
-    return problem, TallModel(problem, splitting(problem))
+    return problem, TallModel(problem.view, splitting(problem.view))
 
 
 def backwards(design: np.ndarray) -> sp.csr_array:
@@ -72,13 +72,13 @@ def test_other_penalties_keep_the_curvature() -> None:
         {"r1": penalties.L1(0.02)},
     ):
         other = problem.with_penalties(**terms)
-        form, gradient = splitting(other), other.gradient(x)
-        model.penalise(other, form)
+        form, gradient = splitting(other.view), other.gradient(x)
+        model.penalise(other.view, form)
         np.testing.assert_array_equal(model._H, H)
-        kept = model.minimize(x, gradient, form.split(other, x, np.zeros(other.F.n_outputs), gradient), 1e-11)
-        anew = TallModel(other, form)
+        kept = model.minimize(x, gradient, form.split(other.view, x, np.zeros(other.F.n_outputs), gradient), 1e-11)
+        anew = TallModel(other.view, form)
         anew.move(np.zeros(200), 0.0, 1, 0, np.nan)
-        found = anew.minimize(x, gradient, form.split(other, x, np.zeros(other.F.n_outputs), gradient), 1e-11)
+        found = anew.minimize(x, gradient, form.split(other.view, x, np.zeros(other.F.n_outputs), gradient), 1e-11)
         np.testing.assert_allclose(kept, found, atol=1e-8)
 
 

@@ -28,13 +28,13 @@ def vectors(problem: spdpeg.Problem) -> dict[str, np.ndarray]:
 
 def run(scheme: str, problem: spdpeg.Problem, steps: Steps) -> dict[str, np.ndarray]:
     """The vectors after some full gradients."""
-    v, n = vectors(problem), problem.block.labels.size
-    terms: Any = problem.terms()
+    v, n = vectors(problem), problem.view.rows.block.labels.size
+    terms: Any = problem.view.terms()
     if steps.tau.size > 1:
-        scaled = problem.regularizer.scaled(steps.tau)
+        scaled = problem.view.regularizer.scaled(steps.tau)
         assert scaled is not None
         terms = terms._replace(prox1=scaled.prox_term(problem.n_coordinates))
-    rows = problem.block, np.tile(np.arange(n), COUNT), n
+    rows = problem.view.rows.block, np.tile(np.arange(n), COUNT), n
     if scheme == "condat-vu":
         condat_vu.condat_vu(*rows, terms, plain(), steps, 1.0, 1, 0, gather(condat_vu.Work, v))
     elif scheme == "relaxed":

@@ -64,10 +64,13 @@ def test_pieces_and_zeros_are_exact() -> None:
 def test_slopes_are_those_of_the_rows() -> None:
     problem = instance_of("hinge", "L1", "FirstDifference-L1", True).problem(intercept=True)
     result = spdpeg.solve(problem)
-    labels, margins = problem.block.labels, problem.source.rows.values.reshape(-1, catalogue.D) @ result.x[:-1]
+    labels, margins = (
+        problem.view.rows.block.labels,
+        problem.view.rows.source.rows.values.reshape(-1, catalogue.D) @ result.x[:-1],
+    )
     margins += problem.bias * result.x[-1]
     assert result.slopes is not None
-    counted = problem.block.weights > 0.0
+    counted = problem.view.rows.block.weights > 0.0
     short = counted & (labels * margins < 1.0 - 1e-6)
     np.testing.assert_allclose(result.slopes[short], -labels[short], atol=1e-9)
     np.testing.assert_allclose(result.slopes[labels * margins > 1.0 + 1e-6], 0.0, atol=1e-9)

@@ -42,7 +42,7 @@ def test_kernel_follows_twin(case: dict[str, str], tmp_path: Path) -> None:
     on_disk = case["source"].startswith("memmap")
     batches = stream_batches(batch) if streamed else sampled_batches("auto", batch, on_disk)
     head = slice(0, catalogue.CHUNK) if streamed else slice(None)
-    known = twin.measure(instance, head, problem.lipschitz, problem.F.squared_norm, mu_loss)
+    known = twin.measure(instance, head, problem.view.bounds.lipschitz, problem.F.squared_norm, mu_loss)
     if case["mode"] == "paper":
         step, rho = twin.paper_steps(regime, known)
     else:

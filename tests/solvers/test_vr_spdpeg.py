@@ -150,7 +150,7 @@ class TestSteps:
     def test_without_F_only_the_loss_counts(self) -> None:
         problem = catalogue.instance(r2="None").problem()
         tau, sigma = steps(problem, batch_size=1, sampling="hybrid")
-        np.testing.assert_allclose(tau, 0.5 / problem.lipschitz_max)
+        np.testing.assert_allclose(tau, 0.5 / problem.view.bounds.lipschitz_max)
         assert sigma.size == 0
 
     def test_a_lazy_dual_takes_shorter_steps(self) -> None:
@@ -166,13 +166,13 @@ class TestBatch:
     def test_default_lies_between_one_row_and_a_twentieth(self, n: int, d: int) -> None:
         X = np.random.default_rng(0).standard_normal((n, d))
         problem = spdpeg.Problem(X, X[:, 0], loss=losses.Squared(), r1=penalties.L1(0.1), r2=penalties.L1(0.1))
-        batch = VRSPDPEG().default_batch(problem)
+        batch = VRSPDPEG().default_batch(problem.view)
         assert isinstance(batch, int)
         assert 1 <= batch <= max(1, n // 20)
 
     def test_empty_rows(self) -> None:
         problem = spdpeg.Problem(np.zeros((40, 3)), np.ones(40), loss=losses.Squared(), r1=penalties.L1(0.1))
-        assert VRSPDPEG().default_batch(problem) == 1
+        assert VRSPDPEG().default_batch(problem.view) == 1
         np.testing.assert_array_equal(spdpeg.solve(problem, "vr-spdpeg", x0=[1.0, -1.0, 2.0], max_passes=20).x, 0.0)
 
     def test_grows_with_the_dense_part_of_a_step(self) -> None:
@@ -185,7 +185,7 @@ class TestBatch:
             for rows in (X, sp.csr_array(X))
         )
         rule = VRSPDPEG()
-        assert rule.default_batch(sparse) > 10 * rule.default_batch(dense)
+        assert rule.default_batch(sparse.view) > 10 * rule.default_batch(dense.view)
 
 
 class TestRefusals:

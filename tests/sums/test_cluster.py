@@ -18,7 +18,7 @@ from spdpeg.estimators import (
     GraphGuidedLogisticRegression,
 )
 from spdpeg.lazy import is_dask
-from spdpeg.problem import partitions
+from spdpeg.view import partitions
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -104,7 +104,7 @@ def test_a_cluster_finds_what_memory_does(client: Any, rows: Any, case: str) -> 
     dX, dy, dw = cut(X, labels, weights)
     there = spdpeg.Problem(dX.rechunk((CHUNK, 4)), dy, sample_weight=dw if weighted else None, **arguments)
     result = assert_same(there, spdpeg.Problem(X, labels, sample_weight=w, **arguments))
-    assert there.sums.rounds <= 3.0 * result.passes + 8
+    assert there.view.sums.rounds <= 3.0 * result.passes + 8
     assert all(vector.size < ROWS for vector in result.state.vectors.values())
 
 
@@ -146,7 +146,7 @@ def test_many_columns_go_through_a_working_set(client: Any) -> None:
     there = spdpeg.Problem(dX, da.from_array(y, chunks=40), **arguments)
     result = assert_same(there, spdpeg.Problem(X, y, **arguments))
     assert result.stages[0].method == "working-set"
-    assert there.sums.is_sparse
+    assert there.view.sums.is_sparse
 
 
 def test_partitions_of_unknown_length_without_rows_and_of_one_class(client: Any, rows: Any) -> None:

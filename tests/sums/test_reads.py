@@ -45,10 +45,10 @@ def test_every_read_is_counted_and_a_sample_saves_some(
 ) -> None:
     monkeypatch.setattr(portions, "BLOCK_ENTRIES", 100_000)
     problem = posed(directory, loss, terms, intercept)
-    before = problem.sums.reads
+    before = problem.view.sums.reads
     result = spdpeg.solve(problem, tol=1e-6)
     assert result.certificate.met is not None
-    assert problem.sums.reads - before <= result.passes <= problem.sums.reads - before + 0.3
+    assert problem.view.sums.reads - before <= result.passes <= problem.view.sums.reads - before + 0.3
     assert result.passes <= 5.5
     monkeypatch.setattr(prox_newton, "sampled_start", lambda problem, newton, x: (x, 0))
     from_zero = spdpeg.solve(posed(directory, loss, terms, intercept), tol=1e-6)
@@ -156,7 +156,7 @@ def test_memory_is_told_before_it_is_taken(loss: losses.Loss, directory: Path, m
     monkeypatch.setattr(portions, "BLOCK_ENTRIES", 100_000)
     monkeypatch.setattr(memory, "BLOCK_ENTRIES", 100_000)
     problem = posed(directory, loss, CHAIN, True)
-    most = memory.needed(problem, 1)
+    most = memory.needed(problem.view, 1)
     with pytest.raises(spdpeg.InputError, match="MiB beyond the data"):
         spdpeg.solve(problem, tol=1e-6, max_memory=most - 1)
     spdpeg.solve(problem, tol=1e-6, max_memory=most)  # compiles

@@ -194,7 +194,7 @@ def test_what_cannot_be_read_in_blocks_is_refused(rows: Any, directory: Path, tm
 def test_a_sample_has_the_labels_of_its_rows(rows: Any, directory: Path) -> None:
     X, y, w = rows
     for name, source in sources(directory).items():
-        sample = spdpeg.Problem(source, y, loss=losses.Squared(), sample_weight=w).sums.sample(60)
+        sample = spdpeg.Problem(source, y, loss=losses.Squared(), sample_weight=w).view.sums.sample(60)
         if sample is None:
             assert name == "arrow", "a stream of batches has no places to begin at"
             continue

@@ -38,7 +38,7 @@ def problem(loss: losses.Loss, sparse: bool = False, **options: object) -> spdpe
 @pytest.mark.parametrize("loss", [losses.Logistic(), losses.Squared(), losses.Huber(0.5)], ids=repr)
 def test_the_number_of_threads_changes_no_bit(loss: losses.Loss, sparse: bool) -> None:
     posed = problem(loss, sparse)
-    assert len(posed.sums._portions.starts) > 4
+    assert len(posed.view.sums._portions.starts) > 4
     one, two, three = (spdpeg.solve(posed, tol=1e-9, n_jobs=n) for n in (None, 2, 3))
     assert one.x.tobytes() == two.x.tobytes() == three.x.tobytes()
     assert one.certificate == two.certificate == three.certificate
@@ -48,9 +48,9 @@ def test_the_number_of_threads_changes_no_bit(loss: losses.Loss, sparse: bool) -
 @pytest.mark.parametrize("sparse", [False, True])
 def test_blocks_add_up_to_the_whole(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     posed = problem(losses.Logistic(), sparse)
-    cut = posed.sums
+    cut = posed.view.sums
     monkeypatch.setattr(portions, "BLOCK_ENTRIES", 1 << 22)
-    whole = LocalSums.of(posed.block, posed.loss)
+    whole = LocalSums.of(posed.view.rows.block, posed.loss)
     x = np.random.default_rng(1).standard_normal(posed.n_coordinates)
     here, there = cut.at(x, curvature=True), whole.at(x, curvature=True)
     assert here.loss == pytest.approx(there.loss, rel=1e-14)

@@ -76,7 +76,7 @@ class Run:
     @cached_property
     def known(self) -> twin.Constants:
         """What the steps depend on; a loss with corners counts as one of curvature 1."""
-        return _measure(self.instance, self.problem.lipschitz, self.problem.F.squared_norm)
+        return _measure(self.instance, self.problem.view.bounds.lipschitz, self.problem.F.squared_norm)
 
     @cached_property
     def batches(self) -> Vector:

@@ -178,7 +178,7 @@ class Twin:
         lengths, squares = w * (self.instance.X**2).sum(axis=1), w * (self.instance.X**2 @ self.metric)
         important = self.sampling == "importance" or (self.sampling == "auto" and lengths.max() > 1.3 * lengths.mean())
         share = n * (b - 1) / (b * (n - 1))
-        mean = min(self.problem.rough_norm(self.metric), squares.mean())
+        mean = min(self.problem.view.bounds.rough_norm(self.metric), squares.mean())
         largest = share * mean + (1.0 - share) * (squares.mean() if important else squares.max())
         curvature = 2.0 * self.instance.loss.curvature * largest / self.metric
         columns = F.sum(axis=0) * (self.scheme != "joint-prox")
@@ -200,7 +200,7 @@ class Twin:
         if self.dual_every is not None:
             return self.dual_every
         n, d = self.instance.X.shape
-        row = 4.0 * max(1.0, self.problem.block.rows.values.size / n)
+        row = 4.0 * max(1.0, self.problem.view.rows.block.rows.values.size / n)
         wanted = 4.0 * np.count_nonzero(self.instance.F) / (self.batch * row + 10.0 * d)
         return int(np.clip(wanted, 1, max(1, n // (20 * self.batch))))
 

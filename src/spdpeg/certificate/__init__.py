@@ -13,6 +13,6 @@ lower bound on the optimal value (Fenchel). docs/theory.md tells why the bound h
 
 from .bound import bound, certify, kkt_residual, least_gap
 from .record import Certificate
-from .slopes import null_model
+from .slopes import null_model, objective_size
 
-__all__ = ["Certificate", "bound", "certify", "kkt_residual", "least_gap", "null_model"]
+__all__ = ["Certificate", "bound", "certify", "kkt_residual", "least_gap", "null_model", "objective_size"]

@@ -18,11 +18,11 @@ from ..kernels.jit import call_linear, call_prox, kernel
 from ..kernels.terms import Terms
 from ..penalties import Penalty
 from ..sums import Evaluation, Token
+from ..view import View
 from .record import Certificate
 from .residual import kkt_residual, residual
 from .restore import restored
 from .slopes import Slopes, at_point, balance, given, is_balanced, root_mean_square
-from .view import ProblemView
 
 __all__ = ["bound", "certify", "kkt_residual", "least_gap"]
 
@@ -63,7 +63,7 @@ NOT_FEASIBLE = "no feasible dual point was found"
 
 @np.errstate(over="ignore", invalid="ignore")  # where a loss that grows exponentially overflows there is no bound
 def certify(
-    problem: ProblemView,
+    problem: View,
     x: np.ndarray,
     dual: np.ndarray,
     best: float = -math.inf,
@@ -85,7 +85,7 @@ def certify(
     y = project_dual(problem, -dual)
     obstacle = NOT_FEASIBLE
     evaluation = problem.sums.evaluate(x) if evaluation is None else evaluation
-    primal = evaluation.loss + problem.penalty_value(x)
+    primal = evaluation.loss + problem.penalty.value(x)
     lower = best
     try:
         smooth = problem.loss.smooth
@@ -116,7 +116,7 @@ def certify(
 
 
 def _cancelled(
-    problem: ProblemView,
+    problem: View,
     x: np.ndarray,
     y: np.ndarray,
     slopes: Token,
@@ -131,7 +131,7 @@ def _cancelled(
     if slopes is None and evaluation.margins is None:
         return 0.0
     at = at_point(problem, evaluation, _EXACT) if slopes is None else _given(problem, slopes, slopes_gradient)
-    sizes = root_mean_square(problem, at) * float(problem.column_sizes @ np.abs(x))
+    sizes = root_mean_square(problem, at) * float(problem.bounds.column_sizes @ np.abs(x))
     v, outside = -at.gradient, 0.0
     if y.size:
         Fx = problem.F.forward(x)
@@ -148,7 +148,7 @@ def _gained(penalty: Penalty, v: np.ndarray, u: np.ndarray) -> float:
     return above if 0.0 < above < math.inf else 0.0
 
 
-def project_dual(problem: ProblemView, y: np.ndarray) -> np.ndarray:
+def project_dual(problem: View, y: np.ndarray) -> np.ndarray:
     """The nearest y with a finite conjugate of r2; y itself if it has one, as even the shortest step moves it."""
     if not y.size:
         return y
@@ -159,30 +159,30 @@ def project_dual(problem: ProblemView, y: np.ndarray) -> np.ndarray:
     return y if inside else problem.r2.dual_prox(y, _NO_STEP)
 
 
-def least_gap(problem: ProblemView, x: np.ndarray, evaluation: Evaluation, value: float, tol: float) -> float:
+def least_gap(problem: View, x: np.ndarray, evaluation: Evaluation, value: float, tol: float) -> float:
     """A number below the gap that `certify` would find where one norm holds all penalties; minus infinity elsewhere.
 
     `value` is the objective at x. Nothing is read. The bound D is a concave function of the slopes and has the margins
     for its gradient, so that it is at most loss - <g, x> at slopes with gradient g.
     """
     norm = _one_norm(problem)
-    if norm is None or (problem.bias and not is_balanced(evaluation, _BALANCED * math.sqrt(tol))):
+    if norm is None or (problem.rows.bias and not is_balanced(evaluation, _BALANCED * math.sqrt(tol))):
         return -math.inf
     gradient = evaluation.gradient
-    if problem.bias:
+    if problem.rows.bias:
         assert evaluation.positive_part is not None
         gradient = balance(evaluation.positive_part, evaluation.gradient - evaluation.positive_part)[0]
     return value - evaluation.loss + norm.dual_scale(norm.nearest_dual(-gradient)) * float(gradient @ x)
 
 
-def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
+def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
     """The best lower bound from slopes of the rows and a multiplier y, which may be improved; minus infinity if none.
 
     `x` is a point near the solution, for what sticks out by rounding.
     """
     # A norm of everything needs no y: its dual ball says at once how far -A^T W u / N has to be scaled.
     norm = _one_norm(problem)
-    if norm is not None and not np.any(norm.free(x.size)[: x.size - (problem.bias != 0.0)]):
+    if norm is not None and not np.any(norm.free(x.size)[: x.size - (problem.rows.bias != 0.0)]):
         return max(_value(problem, slopes, -slopes.gradient, norm, None, x), slopes.loss_part(0.0))
     r1, adjoint = problem.regularizer, problem.F.adjoint
     least = _least_terms(problem, slopes)
@@ -208,7 +208,7 @@ def bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) ->
     return best
 
 
-def _restored_bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
+def _restored_bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
     """The bound after slopes and multiplier were moved to where nothing sticks out, if they could be."""
     best = -math.inf
     # A multiplier that is 0 but for rounding would be free to move and take part in the correction; the second round
@@ -222,7 +222,7 @@ def _restored_bound(problem: ProblemView, slopes: Slopes, y: np.ndarray, x: np.n
     return best
 
 
-def _none(problem: ProblemView) -> Slopes | None:
+def _none(problem: View) -> Slopes | None:
     """Slopes of 0, where rows are here to have them."""
     return (
         None
@@ -231,21 +231,21 @@ def _none(problem: ProblemView) -> Slopes | None:
     )
 
 
-def _least_terms(problem: ProblemView, slopes: Slopes) -> float:
+def _least_terms(problem: View, slopes: Slopes) -> float:
     """The least values of all terms added up, which no objective is below: D(0, 0)."""
     nothing, none = np.zeros(problem.n_coordinates), np.zeros(problem.F.n_outputs)
     total = slopes.loss_part(0.0) - problem.regularizer.conjugate(nothing) - problem.r2.conjugate(none)
     return -math.inf if math.isnan(total) else total
 
 
-def _one_norm(problem: ProblemView) -> Penalty | None:
+def _one_norm(problem: View) -> Penalty | None:
     """All penalties as one norm, if they are one."""
-    joint = problem.joint_penalty
+    joint = problem.penalty.joint
     return joint if joint is not None and joint.homogeneous and not joint.indicator else None
 
 
 def _value(
-    problem: ProblemView,
+    problem: View,
     slopes: Slopes,
     v: np.ndarray,
     r1: Penalty,
@@ -264,7 +264,7 @@ def _value(
     # bounded generously. Left unpaid, it could make a gap negative.
     if np.any(excess):
         # Sums of this size were added up to v.
-        size = problem.column_sizes * (fraction * root_mean_square(problem, slopes))
+        size = problem.bounds.column_sizes * (fraction * root_mean_square(problem, slopes))
         if y is not None and y.size:
             size = size + abs(problem.F.matrix()).T @ np.abs(y)
         if np.any(excess > _ROUNDING * size):
@@ -284,10 +284,10 @@ def _value(
     return total if total < math.inf and not math.isnan(total) else -math.inf
 
 
-def _reach(problem: ProblemView, x: np.ndarray) -> np.ndarray:
+def _reach(problem: View, x: np.ndarray) -> np.ndarray:
     """How large the entries of a solution may be: beside that of x itself, as large as the largest in units of the
     columns; where a column is 0, as the largest entry."""
-    columns = problem.column_sizes
+    columns = problem.bounds.column_sizes
     largest = float(np.max(np.abs(x) * columns, initial=0.0))
     others = np.divide(
         largest, columns, out=np.full(x.size, float(np.max(np.abs(x), initial=0.0))), where=columns > 0.0
@@ -295,22 +295,24 @@ def _reach(problem: ProblemView, x: np.ndarray) -> np.ndarray:
     return _FARTHEST * (np.abs(x) + others)
 
 
-def _given(problem: ProblemView, u: Token, gradient: np.ndarray | None) -> Slopes:
+def _given(problem: View, u: Token, gradient: np.ndarray | None) -> Slopes:
     """Slopes of a solver; for an intercept they are made to add up to 0 if more than rounding is missing."""
     slopes = given(problem, u, gradient)
-    if not problem.bias:
+    if not problem.rows.bias:
         return slopes
-    directions = problem.free_directions
-    alone = directions is not None and directions.shape[1] == 1
-    if alone and abs(slopes.gradient[-1]) > _ROUNDING * problem.column_sizes[-1] * root_mean_square(problem, slopes):
-        sums = problem.sums
-        positive, negative = sums.adjoint(sums.scaled(u, 1.0, 0.0)), sums.adjoint(sums.scaled(u, 0.0, 1.0))
-        gradient, up, down = balance(positive, negative)
-        return given(problem, sums.scaled(u, up, down), gradient)
-    return slopes
+    directions = problem.penalty.free_directions
+    if directions is None or directions.shape[1] != 1:
+        return slopes
+    size = problem.bounds.column_sizes[-1] * root_mean_square(problem, slopes)
+    if abs(slopes.gradient[-1]) <= _ROUNDING * size:
+        return slopes
+    sums = problem.sums
+    positive, negative = sums.adjoint(sums.scaled(u, 1.0, 0.0)), sums.adjoint(sums.scaled(u, 0.0, 1.0))
+    gradient, up, down = balance(positive, negative)
+    return given(problem, sums.scaled(u, up, down), gradient)
 
 
-def _over_diagonal(problem: ProblemView, y: np.ndarray) -> Slopes | None:
+def _over_diagonal(problem: View, y: np.ndarray) -> Slopes | None:
     """For X diagonal and no r1, the slopes that A^T W u / N = -F^T y asks for: any y of the domain is then feasible."""
     if problem.sums.block is None:
         return None
@@ -326,7 +328,7 @@ def _over_diagonal(problem: ProblemView, y: np.ndarray) -> Slopes | None:
     return given(problem, -back[rows.indices] / factors, -back)
 
 
-def _corrected(problem: ProblemView, slopes: Slopes, y: np.ndarray) -> np.ndarray | None:
+def _corrected(problem: View, slopes: Slopes, y: np.ndarray) -> np.ndarray | None:
     """The y nearest to the given one for which nothing sticks out of the domain of r1*, if F reaches what does."""
     v = -(slopes.gradient + problem.F.adjoint(y))
     excess = v - problem.regularizer.nearest_dual(v)
@@ -350,7 +352,7 @@ def _corrected(problem: ProblemView, slopes: Slopes, y: np.ndarray) -> np.ndarra
     return np.asarray(y + F @ w)
 
 
-def _polish(problem: ProblemView, y: np.ndarray, gradient: np.ndarray) -> None:
+def _polish(problem: View, y: np.ndarray, gradient: np.ndarray) -> None:
     """Move y so that -(gradient + F^T y) comes closer to the ball where r1* is finite."""
     square = problem.F.squared_norm
     if square > 0.0:

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from ..data.blocks import data_matrix
 from ..penalties import Penalty
+from ..view import View
 from .slopes import Slopes, given
-from .view import ProblemView
 
 _MOST_ENTRIES = 2e7
 _MOST_COORDINATES = 1500
@@ -30,7 +30,7 @@ _SMALL = 5e7
 
 
 def restored(
-    problem: ProblemView, slopes: Slopes, y: np.ndarray, noise: float = 0.0, held: bool = False
+    problem: View, slopes: Slopes, y: np.ndarray, noise: float = 0.0, held: bool = False
 ) -> tuple[Slopes, np.ndarray] | None:
     """Slopes u and a multiplier y with A^T W u / N + F^T y in -dom r1*, near those given.
 
@@ -87,7 +87,7 @@ def _dense(matrix: Any) -> np.ndarray:
     return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix, dtype=float)
 
 
-def _ends(problem: ProblemView, labels: np.ndarray) -> tuple[tuple[np.ndarray, float], tuple[np.ndarray, float]]:
+def _ends(problem: View, labels: np.ndarray) -> tuple[tuple[np.ndarray, float], tuple[np.ndarray, float]]:
     low, high = problem.loss.slope_range(labels)
     return (low, -np.inf), (high, np.inf)
 

@@ -17,10 +17,8 @@ from ..data import Block
 from ..data.blocks import data_matrix
 from ..losses import Loss
 from ..sums import Evaluation, Token
-from .view import ProblemView
-
-MOST_FREE = 1000
-"""Free directions that are looked at; more make the bound too expensive."""
+from ..view import View
+from ..view.regularization import MOST_FREE
 
 _MOST_WORK = 2e9
 """Flops that a step among the free directions may take."""
@@ -47,38 +45,38 @@ class Slopes(NamedTuple):
 
 
 def at_margins(
-    problem: ProblemView, evaluation: Evaluation, shift: float = 0.0, up: float = 1.0, down: float = 1.0
+    problem: View, evaluation: Evaluation, shift: float = 0.0, up: float = 1.0, down: float = 1.0
 ) -> LossPart:
     """From the slopes at the margins, all moved by `shift`; positive slopes times `up`, the others times `down`."""
     sums, margins = problem.sums, evaluation.margins
     return lambda scale: -sums.conjugate_at(margins, shift, scale * up, scale * down)
 
 
-def given(problem: ProblemView, u: Token, gradient: np.ndarray | None = None) -> Slopes:
+def given(problem: View, u: Token, gradient: np.ndarray | None = None) -> Slopes:
     """Slopes that a solver names. Costs half a read unless A^T W u / N is known."""
     sums = problem.sums
     gradient = sums.adjoint(u) if gradient is None else gradient
     return Slopes(gradient, lambda scale: -sums.conjugate(u, scale), lambda: u)
 
 
-def root_mean_square(problem: ProblemView, slopes: Slopes) -> float:
+def root_mean_square(problem: View, slopes: Slopes) -> float:
     """Of the slopes, by the weights of the rows; with the sizes of the columns it tells how far rounding reaches."""
     return math.sqrt(problem.sums.mean_square(slopes.values()))
 
 
-def at_point(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> Slopes:
+def at_point(problem: View, evaluation: Evaluation, accuracy: float) -> Slopes:
     """Slopes at a point, after it has moved in the unpenalised directions to where the loss is least.
 
     For an intercept alone it is enough to come near: slopes of one sign are then scaled down, so that all add up to 0,
     which costs the bound no more than the square of `accuracy`, relative to the slopes.
     """
-    directions = problem.free_directions
+    directions = problem.penalty.free_directions
     smooth = problem.loss.smooth and problem.loss.curvature > 0.0
     if directions is None or directions.shape[1] == 0 or not smooth:
         return _from(problem, evaluation, at_margins(problem, evaluation))
     n, count, block = problem.sums.n_rows, directions.shape[1], problem.sums.block
     # An intercept alone needs no linear algebra: slopes of one sign are scaled down until all add up to 0.
-    if count == 1 and problem.bias and directions.indices[0] == problem.n_coordinates - 1:
+    if count == 1 and problem.rows.bias and directions.indices[0] == problem.n_coordinates - 1:
         if evaluation.positive_part is None:
             evaluation = problem.sums.evaluate(evaluation.gradient, evaluation.margins)
         return _balanced_at(problem, evaluation, accuracy)
@@ -109,7 +107,7 @@ def is_balanced(evaluation: Evaluation, accuracy: float) -> bool:
     return bool(abs(up - down) <= accuracy * (up + down))
 
 
-def best_shift(problem: ProblemView, margins: Token) -> float:
+def best_shift(problem: View, margins: Token) -> float:
     """The number that, added to all margins, makes the mean slope 0; as far as that is found, if there is none."""
 
     def slope(shift: float) -> float:
@@ -133,24 +131,35 @@ def best_shift(problem: ProblemView, margins: Token) -> float:
     return far
 
 
-def null_model(problem: ProblemView) -> np.ndarray:
+def null_model(problem: View) -> np.ndarray:
     """x = 0, with the best intercept."""
     x = np.zeros(problem.n_coordinates)
-    if problem.bias:
-        x[-1] = best_constant(problem) / problem.bias
+    if problem.rows.bias:
+        x[-1] = best_constant(problem) / problem.rows.bias
     return x
 
 
-def best_constant(problem: ProblemView) -> float:
+def best_constant(problem: View) -> float:
     """The best constant for all margins."""
     return best_shift(problem, problem.sums.margins_at_zero())
 
 
-def _from(problem: ProblemView, evaluation: Evaluation, part: LossPart) -> Slopes:
+def objective_size(problem: View) -> float:
+    """What an objective is small beside: that at x = 0, where a hinge as a penalty counts like one as the loss.
+
+    Under a log link it is the loss of the best constant times e.
+    """
+    if not problem.loss.log_link:
+        penalty = problem.penalty.value(np.zeros(problem.n_coordinates))
+        return problem.rows.loss_at_zero + (penalty if math.isfinite(penalty) else 0.0)
+    return problem.rows.loss_of_constant(best_constant(problem) + 1.0)
+
+
+def _from(problem: View, evaluation: Evaluation, part: LossPart) -> Slopes:
     return Slopes(evaluation.gradient, part, lambda: problem.sums.slopes(evaluation.margins, 0.0, 1.0, 1.0))
 
 
-def _balanced_at(problem: ProblemView, evaluation: Evaluation, accuracy: float) -> Slopes:
+def _balanced_at(problem: View, evaluation: Evaluation, accuracy: float) -> Slopes:
     positive, shift = evaluation.positive_part, 0.0
     assert positive is not None
     margins = evaluation.margins

@@ -23,7 +23,6 @@ from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import MOST_COORDINATES, SLOW, ProxNewton
 from ..exact.signal import is_chain
 from ..exact.working_set import WorkingSet
-from ..problem import Partitions, Problem
 from ..quadratic.sparse import LONG
 from ..result import Status
 from ..sampled_newton.method import MOST_FEATURES, ROWS_PER_FEATURE, SampledNewton, fits, is_tall
@@ -34,6 +33,7 @@ from ..solvers.spdpeg import SPDPEG
 from ..solvers.vr_choices import dense_flops, joint_flops, row_flops
 from ..solvers.vr_spdpeg import JOINT_PROX, VRSPDPEG
 from ..state import State
+from ..view import Partitions, View
 from .stages import Planned
 
 _NEWTON_STEPS = 6.0
@@ -72,20 +72,20 @@ _NO_BOUND = {False: "is non-smooth", True: "has no bound on its curvature"}
 """By whether the loss is smooth."""
 
 
-def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
+def plan(problem: View, tol: float | None = None) -> list[Planned]:
     """The stages of a run on this problem, aimed at this relative gap.
 
     To add a method: put its stages before the first line below that would take its problems, with a reason that
     completes "chosen because". A stage that is followed by another has a rule that says when to leave it.
     """
-    if isinstance(problem.source, Stream):
+    if isinstance(problem.rows.source, Stream):
         return [_chosen(SPDPEG(), "a stream shows each row once")]
     exact = _exact(problem)
-    if isinstance(problem.source, Tables | Partitions):
+    if isinstance(problem.rows.source, Tables | Partitions):
         if not exact or not exact[0][0].on_sums:
             raise UnsupportedError(
-                f"{problem.source.name} is read block by block, and no method that reads all rows at a time takes this "
-                f'problem with {problem.n_coordinates} coordinates. Stream it with "spdpeg", or load it into memory.'
+                f"{problem.rows.source.name} is read block by block, and no method that reads all rows at a time takes "
+                f'this problem of {problem.n_coordinates} coordinates. Stream it with "spdpeg", or load it into memory.'
             )
         *first, (last, why) = exact
         return [*(_chosen(method, reason, Ended(method, tol)) for method, reason in first), _chosen(last, why)]
@@ -113,7 +113,7 @@ def plan(problem: Problem, tol: float | None = None) -> list[Planned]:
     ]
 
 
-def _exact(problem: Problem) -> list[tuple[Periodic, str]]:
+def _exact(problem: View) -> list[tuple[Periodic, str]]:
     """The exact methods for a problem, best first, and why they are chosen; none if they would cost too much."""
     if is_chain(problem):
         return [(OneRead(), "X is diagonal and the penalties have an exact prox along the chain")]
@@ -130,22 +130,22 @@ def _exact(problem: Problem) -> list[tuple[Periodic, str]]:
     if problem.loss.quadratic:
         small = bool(among_rows) and isinstance(among_rows[0][0], ProxNewton)
         again = [(method, "one-read ended before the tolerance was met") for method, _ in among_rows]
-        if problem.is_signal and form.form.K.nnz <= _MOST_SIGNAL:
+        if problem.moments.is_signal and form.form.K.nnz <= _MOST_SIGNAL:
             return [(OneRead(), "X is diagonal, so that the whole problem is one sparse conic program"), *again]
         # On a disk reads count, not flops; elsewhere a product of all rows pays if the rest is nearly free.
         few = form.lines is not None and _may_be_few(problem, form.lines)
-        whole = problem.n_rows >= form.form.width and (problem.on_disk or few)
-        if small or ((problem.knows_moments or whole) and form.form.width <= MOST_COORDINATES):
+        whole = problem.sums.n_rows >= form.form.width and (problem.rows.on_disk or few)
+        if small or ((problem.moments.known or whole) and form.form.width <= MOST_COORDINATES):
             return [(OneRead(), "the second moments of the rows are all that the squared loss depends on"), *again]
     return among_rows
 
 
-def _exact_on_rows(problem: Problem, form: PenaltyForm) -> list[tuple[Periodic, str]]:
+def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str]]:
     """Those that come back to the rows step by step."""
-    n, width = problem.n_rows, form.form.width
+    n, width = problem.sums.n_rows, form.form.width
     small = width <= _SMALL_MATRIX or (width <= _LARGE_MATRIX and n >= _TALL * width)
     if not problem.loss.smooth:
-        if problem.loss.lines(problem.labels) is not None and width <= _LARGE_MATRIX:
+        if problem.loss.lines(problem.rows.labels) is not None and width <= _LARGE_MATRIX:
             return [(InteriorPoint(), "the loss is made of lines, and the whole problem is one small conic program")]
         return []
     lines = None if small else form.lines
@@ -163,39 +163,41 @@ def _exact_on_rows(problem: Problem, form: PenaltyForm) -> list[tuple[Periodic, 
     return []
 
 
-def _is_program(problem: Problem) -> bool:
+def _is_program(problem: View) -> bool:
     """Whether a problem with a smooth loss is one small conic program as well."""
-    n, d = problem.n_rows, problem.n_coordinates
-    small = n <= _MOST_PROGRAM_ROWS and n * d * d <= _MOST_PROGRAM_WORK and not problem.on_disk
+    n, d = problem.sums.n_rows, problem.n_coordinates
+    small = n <= _MOST_PROGRAM_ROWS and n * d * d <= _MOST_PROGRAM_WORK and not problem.rows.on_disk
     if not small or problem.loss.curvature == 0.0 or PenaltyForm.of(problem) is None:
         return False
-    return problem.loss.lines(problem.labels) is not None
+    return problem.loss.lines(problem.rows.labels) is not None
 
 
-def _may_be_few(problem: Problem, lines: Lines) -> bool:
+def _may_be_few(problem: View, lines: Lines) -> bool:
     """Whether penalties can make the solution one of few pieces, and finding them is not too expensive."""
-    sparse = bool(np.count_nonzero(lines.weight) >= problem.n_features)
+    sparse = bool(np.count_nonzero(lines.weight) >= problem.rows.n_features)
     if not sparse and lines.pairs.all():
-        directions = problem.free_directions
-        sparse = directions is not None and int(directions.shape[1]) <= 1 + problem.n_features // 10
-    chain = problem.joint_penalty is not None
+        directions = problem.penalty.free_directions
+        sparse = directions is not None and int(directions.shape[1]) <= 1 + problem.rows.n_features // 10
+    chain = problem.penalty.joint is not None
     return sparse and (chain or lines.K.nnz <= _MOST_ROWS)
 
 
-def _are_grouped(problem: Problem, groups: Groups) -> bool:
+def _are_grouped(problem: View, groups: Groups) -> bool:
     """Whether each feature has a weight, of its own or of its group."""
     held = groups.weight > 0.0
     held[groups.members] = True
-    return bool(np.all(held[: problem.n_features]))
+    return bool(np.all(held[: problem.rows.n_features]))
 
 
-def _is_ridge(problem: Problem, lines: Lines) -> bool:
+def _is_ridge(problem: View, lines: Lines) -> bool:
     """Whether all coordinates have a square, and a model with F is solved without a dense matrix."""
     long = np.count_nonzero(np.diff(lines.K.indptr) > LONG)
-    return bool(np.all(lines.ridge[: problem.n_features] > 0.0) and lines.K.nnz <= _MOST_ROWS and long <= _MOST_LONG)
+    return bool(
+        np.all(lines.ridge[: problem.rows.n_features] > 0.0) and lines.K.nnz <= _MOST_ROWS and long <= _MOST_LONG
+    )
 
 
-def _first_order(problem: Problem) -> Solver:
+def _first_order(problem: View) -> Solver:
     return VRSPDPEG() if math.isfinite(problem.loss.curvature) else SPDHGCERS()
 
 
@@ -207,7 +209,7 @@ class Ended:
     tol: float | None
     most_steps: float = math.inf
 
-    def __call__(self, problem: Problem, state: State, gap: float) -> bool:
+    def __call__(self, problem: View, state: State, gap: float) -> bool:
         slow = state.iterations - state.loop.stages[-1].iterations >= self.most_steps
         return (slow or self.method.ended(state) is Status.EXHAUSTED) and not gap <= (self.tol or _AIM)
 
@@ -218,8 +220,8 @@ class Stalls:
 
     tol: float | None
 
-    def __call__(self, problem: Problem, state: State, gap: float) -> bool:
-        passes = (state.rows - state.loop.gap_at) / problem.block.labels.size
+    def __call__(self, problem: View, state: State, gap: float) -> bool:
+        passes = (state.rows - state.loop.gap_at) / problem.rows.block.labels.size
         if not (0.0 < gap < math.inf and math.isfinite(state.loop.last_gap) and passes > 0.0):
             return False
         pace = math.log(max(state.loop.last_gap / gap, 1.0)) / passes
@@ -228,41 +230,41 @@ class Stalls:
         return left > 0.0 and _NEWTON_STEPS * newton_flops(problem) < passes_left * _pass_flops(problem, state)
 
 
-def newton_first(problem: Problem) -> bool:
+def newton_first(problem: View) -> bool:
     """Whether to begin with Newton's steps, by what either way is likely to cost.
 
     A stochastic pass before them would gain nothing, and make the outcome depend on an order of the rows. Batches of
     the default size make the dense part of a pass as expensive as its rows.
     """
-    one_pass = 2.0 * problem.block.labels.size * row_flops(problem)
+    one_pass = 2.0 * problem.rows.block.labels.size * row_flops(problem)
     return fits(problem) and _NEWTON_STEPS * newton_flops(problem) < max(_REDUCED_PASSES * one_pass, _SMALL)
 
 
-def continues(problem: Problem) -> bool:
+def continues(problem: View) -> bool:
     """Whether runs from one penalty weight to the next should be Newton's, on a d x d matrix (`Continuation`)."""
     sampled = not _exact(problem) and is_tall(problem)
     return sampled and math.isfinite(problem.loss.curvature) and newton_first(problem)
 
 
-def newton_flops(problem: Problem) -> float:
+def newton_flops(problem: View) -> float:
     """Of one Newton step."""
-    n, d = problem.block.labels.size, problem.n_coordinates
-    entries = max(1.0, problem.block.rows.values.size / n)
+    n, d = problem.rows.block.labels.size, problem.n_coordinates
+    entries = max(1.0, problem.rows.block.rows.values.size / n)
     one_pass = 4.0 * n * entries
     if is_sparse(problem):
         return one_pass + _SPARSE_COORDINATE * d
     if d <= MOST_FEATURES:
         curvature = min(n, ROWS_PER_FEATURE * d) * entries**2
         return one_pass + curvature + _DENSE * (d**3 + _INNER_STEPS * 2.0 * d * d) + _INNER_STEPS * 10.0 * d
-    core = n * one_pass if problem.joint_penalty is not None else n * d * (_DENSE * 2.0 * n + _TRIANGULAR)
+    core = n * one_pass if problem.penalty.joint is not None else n * d * (_DENSE * 2.0 * n + _TRIANGULAR)
     return core + one_pass + _INNER_STEPS * (one_pass + _DENSE * 2.0 * n * n + 80.0 * d)
 
 
-def _pass_flops(problem: Problem, state: State) -> float:
+def _pass_flops(problem: View, state: State) -> float:
     """Of one pass of variance-reduced steps."""
     joint = VRSPDPEG().scheme_for(problem, state.batch_size) == JOINT_PROX
     dense = joint_flops(problem) if joint else dense_flops(problem)
-    return problem.block.labels.size * (row_flops(problem) + dense / state.batch_size)
+    return problem.rows.block.labels.size * (row_flops(problem) + dense / state.batch_size)
 
 
 def _chosen(method: Solver, why: str, leave: "Stalls | Ended | None" = None) -> Planned:

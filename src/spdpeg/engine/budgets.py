@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..kernels import jit
-from ..problem import Problem
 from ..result import Status
 from ..state import MOST_ROWS, State
+from ..view import View
 
 _SLICE = 64
 """Steps between two looks at the clock where passes do not count yet."""
@@ -54,11 +54,11 @@ class Clock:
 class Limits:
     """Where the budgets of one call end."""
 
-    def __init__(self, problem: Problem, state: State, budget: Budget) -> None:
+    def __init__(self, problem: View, state: State, budget: Budget) -> None:
         self._start = (state.rows, state.iterations, state.seconds)
         rows = math.inf
-        if budget.passes is not None and problem.n_samples is not None:
-            granted = state.allowance + budget.passes * problem.n_samples
+        if budget.passes is not None and problem.rows.n_samples is not None:
+            granted = state.allowance + budget.passes * problem.rows.n_samples
             rows = state.allowance = min(granted, 0.5 * MOST_ROWS)
         iterations = math.inf if budget.iterations is None else state.iterations + budget.iterations
         seconds = math.inf if budget.seconds is None else state.seconds + budget.seconds

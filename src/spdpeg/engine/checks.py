@@ -9,7 +9,7 @@ import numpy as np
 from ..data import Stream
 from ..errors import InputError
 from ..parameters import as_number, shown, vector, whole_number
-from ..problem import Problem
+from ..view import View
 from .budgets import Budget
 
 LARGEST_SEED = 2**63 - 1
@@ -23,19 +23,19 @@ def checked_budget(passes: Any, seconds: Any, iterations: Any) -> Budget:
     return Budget(passes, None if iterations is None else whole_number("max_iterations", iterations), seconds)
 
 
-def check_tolerance(tol: Any, problem: Problem) -> None:
+def check_tolerance(tol: Any, problem: View) -> None:
     """A number of at least 0, for data that can be read as a whole."""
     if not as_number(tol) >= 0.0:
         raise InputError(f"tol is {shown(tol)}. It must be positive, or 0 to run to the end of the budget.")
-    if tol > 0.0 and isinstance(problem.source, Stream):
+    if tol > 0.0 and isinstance(problem.rows.source, Stream):
         raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
 
 
-def checked_batch(batch_size: Any, problem: Problem) -> int:
+def checked_batch(batch_size: Any, problem: View) -> int:
     """A whole number between 1 and the rows of the data."""
     size = whole_number("batch_size", batch_size, least=1)
-    if problem.n_samples is not None and size > problem.n_samples:
-        raise InputError(f"batch_size is {size} but there are {problem.n_samples} rows. Choose at most that many.")
+    if problem.rows.n_samples is not None and size > problem.rows.n_samples:
+        raise InputError(f"batch_size is {size} but there are {problem.rows.n_samples} rows. Choose at most that many.")
     return size
 
 
@@ -47,12 +47,12 @@ def checked_seed(seed: Any) -> int:
     return number
 
 
-def checked_start(problem: Problem, x0: Any) -> np.ndarray:
+def checked_start(problem: View, x0: Any) -> np.ndarray:
     """Zeros unless a start is given."""
     return np.zeros(problem.n_coordinates) if x0 is None else vector("x0", x0, problem.n_coordinates)
 
 
-def checked_dual(problem: Problem, dual0: Any) -> np.ndarray | None:
+def checked_dual(problem: View, dual0: Any) -> np.ndarray | None:
     """In the sign that methods use."""
     return None if dual0 is None else -vector("dual0", dual0, problem.F.n_outputs)
 
@@ -63,11 +63,11 @@ def check_callback(callback: Callable[..., Any] | None) -> None:
         raise InputError(f"callback is {shown(callback)}. Give a function of one argument, the progress, or None.")
 
 
-def check_cadence(record_every: Any, problem: Problem) -> None:
+def check_cadence(record_every: Any, problem: View) -> None:
     """A number of passes, for data that have any."""
     if record_every is None:
         return
     if not 0.0 < as_number(record_every) < math.inf:
         raise InputError(f"record_every is {shown(record_every)}. It counts passes and must be positive.")
-    if isinstance(problem.source, Stream):
+    if isinstance(problem.rows.source, Stream):
         raise InputError("record_every counts passes, and a stream has no known length. Leave it out.")

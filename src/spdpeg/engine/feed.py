@@ -9,10 +9,10 @@ import numpy as np
 from ..data import Block, Stream, Tables
 from ..errors import InputError, UnsupportedError
 from ..parameters import shown
-from ..problem import Partitions, Problem
 from ..result import Status
 from ..solvers.base import Solver
 from ..state import State
+from ..view import Partitions, View
 from .order import Order
 from .shuffle import Passage, Shuffler
 
@@ -33,11 +33,11 @@ class FiniteFeed:
 
     ended = Status.MAX_PASSES
 
-    def __init__(self, problem: Problem, solver: Solver, state: State) -> None:
+    def __init__(self, problem: View, solver: Solver, state: State) -> None:
         n = self.rows_per_pass = problem.sums.n_rows
         self.block: Any = problem.sums.block  # None where only sums over rows are to be had
-        if problem.on_disk and not solver.on_sums:
-            problem.check_rows()  # sums do that as they go
+        if problem.rows.on_disk and not solver.on_sums:
+            _ = problem.rows.statistics  # which refuses what is no number; sums do that as they go
         self._state = state
         self._batches = solver.batches_per_step
         self._sampler = solver.sampler(problem, state)
@@ -66,18 +66,18 @@ class StreamFeed:
     At most `passes` traversals. Rows that wait for others live in the state between runs.
     """
 
-    def __init__(self, problem: Problem, solver: Solver, state: State, passes: float | None) -> None:
-        assert isinstance(problem.source, Stream)
-        self.block = problem.block
+    def __init__(self, problem: View, solver: Solver, state: State, passes: float | None) -> None:
+        assert isinstance(problem.rows.source, Stream)
+        self.block = problem.rows.block
         self.ended = Status.STREAM_ENDED
         self.rows_per_step = solver.batches_per_step * state.batch_size
         self._batches = solver.batches_per_step
         self._problem = problem
-        self._stream = problem.source
+        self._stream = problem.rows.source
         self._state = state
         self._traversals = math.inf if passes is None else math.ceil(passes)
         self._order = Order(state, solver.buffer_rows) if problem.loss.binary and solver.buffer_rows else None
-        self._shuffler = Shuffler.resumed(solver.buffer_rows, state, problem.n_features, problem.bias)
+        self._shuffler = Shuffler.resumed(solver.buffer_rows, state, problem.rows.n_features, problem.rows.bias)
         self._passage: Passage | None = None
         self._used = 0
         self._unreported = 0
@@ -143,7 +143,7 @@ class StreamFeed:
             chunk = self._stream.take(1)
             if chunk is None:
                 return False
-        came = self._problem.checked_chunk(chunk)
+        came = self._problem.rows.checked_chunk(chunk)
         if self._order is not None:
             self._order.watch(came.labels)
         self._chunk = chunk
@@ -156,14 +156,15 @@ class StreamFeed:
 Feed = FiniteFeed | StreamFeed
 
 
-def check(problem: Problem, solver: Solver) -> None:
+def check(problem: View, solver: Solver) -> None:
     """Refuse a stream where the solver asks for rows in an order of its own, and blocks where it wants single rows."""
-    if isinstance(problem.source, Tables | Partitions) and not solver.on_sums:
+    if isinstance(problem.rows.source, Tables | Partitions) and not solver.on_sums:
+        where = problem.rows.source.name
         raise UnsupportedError(
-            f"{solver.about.name} reads single rows in an order of its own, and {problem.source.name} is read block by "
-            'block. Use "auto", "prox-newton" or "working-set", stream it with "spdpeg", or load it into memory.'
+            f"{solver.about.name} reads single rows in an order of its own, and {where} is read block by block. "
+            'Use "auto", "prox-newton" or "working-set", stream it with "spdpeg", or load it into memory.'
         )
-    if not isinstance(problem.source, Stream):
+    if not isinstance(problem.rows.source, Stream):
         return
     if solver.about.finite_sum or solver.about.deterministic:
         raise UnsupportedError(
@@ -176,8 +177,8 @@ def check(problem: Problem, solver: Solver) -> None:
         )
 
 
-def make(problem: Problem, solver: Solver, state: State, passes: float | None) -> Feed:
+def make(problem: View, solver: Solver, state: State, passes: float | None) -> Feed:
     """The feed that fits the problem's source."""
-    if isinstance(problem.source, Stream):
+    if isinstance(problem.rows.source, Stream):
         return StreamFeed(problem, solver, state, passes)
     return FiniteFeed(problem, solver, state)

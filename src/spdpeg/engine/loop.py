@@ -12,10 +12,10 @@ import numpy as np
 from ..data import Stream
 from ..errors import DivergedError
 from ..kernels.terms import Terms
-from ..problem import Problem
 from ..result import Result, Status
 from ..solvers.base import Periodic, Solver
 from ..state import State
+from ..view import View
 from .budgets import Budget, Clock, Limits
 from .recorder import Progress, Recorder, diverged
 from .stages import Course, Planned
@@ -58,7 +58,7 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
 
 
 def run(
-    problem: Problem,
+    problem: View,
     plan: Sequence[Planned],
     state: State,
     budget: Budget,
@@ -92,7 +92,7 @@ class _Run:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: View,
         plan: Sequence[Planned],
         state: State,
         budget: Budget,
@@ -143,7 +143,7 @@ class _Run:
         """The account of the run, with a last record and a last certificate."""
         problem, state, course, recorder = self._problem, self._state, self._course, self._recorder
         course.feed.close()
-        ended = isinstance(problem.source, Stream) and status is course.feed.ended
+        ended = isinstance(problem.rows.source, Stream) and status is course.feed.ended
         shown = _with_rest(problem, self._terms, state, course) if ended else state
         if recorder.iterations[-1] != shown.iterations or ended:
             if ended:
@@ -221,7 +221,7 @@ class _Run:
         return None
 
 
-def _with_rest(problem: Problem, terms: Terms, state: State, course: Course) -> State:
+def _with_rest(problem: View, terms: Terms, state: State, course: Course) -> State:
     """The state at the end of a stream if the rows that wait for others were used too; the run's own keeps them."""
     shown = state.copy()
     for portion in course.feed.rest():
@@ -237,19 +237,17 @@ def _require_finite(solver: Solver, state: State) -> None:
         raise diverged(solver, state)
 
 
-def _cadence(
-    problem: Problem, budget: Budget, record_every: float | None, rows_per_step: int, certified: bool
-) -> float:
+def _cadence(problem: View, budget: Budget, record_every: float | None, rows_per_step: int, certified: bool) -> float:
     """Rows between two records; where there are certificates, those make records enough."""
-    if isinstance(problem.source, Stream):
+    if isinstance(problem.rows.source, Stream):
         return _STREAM_CADENCE
-    assert problem.n_samples is not None
+    assert problem.rows.n_samples is not None
     if record_every is not None:
-        return max(1, round(min(float(record_every) * problem.n_samples, _NEVER)))
+        return max(1, round(min(float(record_every) * problem.rows.n_samples, _NEVER)))
     if certified:
         return math.inf
     whole = min(
-        math.inf if budget.passes is None else budget.passes * problem.n_samples,
+        math.inf if budget.passes is None else budget.passes * problem.rows.n_samples,
         math.inf if budget.iterations is None else budget.iterations * rows_per_step,
     )
-    return max(problem.n_samples, round(whole / _RECORDS) if math.isfinite(whole) else 0)
+    return max(problem.rows.n_samples, round(whole / _RECORDS) if math.isfinite(whole) else 0)

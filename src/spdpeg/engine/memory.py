@@ -4,10 +4,10 @@ from typing import Any
 
 from ..errors import InputError, UnsupportedError
 from ..parameters import as_number, shown
-from ..problem import Problem
 from ..solvers.base import Solver
 from ..sums.portions import BLOCK_ENTRIES
 from ..sums.sample_size import MOST_ENTRIES
+from ..view import View
 
 _NUMBER = 8
 """Bytes."""
@@ -23,7 +23,7 @@ _MATRICES = 12
 """Matrices of d x d: the curvature at two points, and what the quadratic model is solved with."""
 
 
-def needed(problem: Problem, n_jobs: int) -> int:
+def needed(problem: View, n_jobs: int) -> int:
     """Bytes that a method on sums takes at most beyond the data, about."""
     sums = problem.sums
     d = sums.n_columns + problem.F.n_outputs
@@ -36,7 +36,7 @@ def needed(problem: Problem, n_jobs: int) -> int:
     return _NUMBER * (sums.n_rows + matrices + blocks + min(sums.n_entries // 4, MOST_ENTRIES))
 
 
-def check_memory(max_memory: Any, problem: Problem, method: Solver, n_jobs: int) -> None:
+def check_memory(max_memory: Any, problem: View, method: Solver, n_jobs: int) -> None:
     """Refuse a run that would need more than `max_memory` bytes beyond the data."""
     if max_memory is None:
         return
@@ -50,7 +50,7 @@ def check_memory(max_memory: Any, problem: Problem, method: Solver, n_jobs: int)
     most = needed(problem, n_jobs)
     if most > max_memory:
         raise InputError(
-            f"{method.about.name} needs about {most / 2**20:,.0f} MiB beyond the data for {problem.n_rows} rows and "
-            f"{problem.n_coordinates} coordinates, and max_memory allows {float(max_memory) / 2**20:,.0f} MiB. "
+            f"{method.about.name} needs about {most / 2**20:,.0f} MiB beyond the data for {problem.sums.n_rows} rows "
+            f"and {problem.n_coordinates} coordinates, and max_memory allows {float(max_memory) / 2**20:,.0f} MiB. "
             'Take fewer rows or columns, or stream the data with "spdpeg".'
         )

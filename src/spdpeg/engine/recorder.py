@@ -3,18 +3,19 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..certificate import Certificate, certify, null_model
+from ..certificate import Certificate, certify, null_model, objective_size
 from ..data import Stream
 from ..errors import DivergedError
-from ..problem import Partitions, Problem
 from ..result import History, Result, Status
 from ..solvers.base import Solution, Solver
 from ..state import State
-from ..sums import Evaluation
+from ..sums import Evaluation, LocalSums
+from ..view import Partitions, View
 from .budgets import Clock, Limits
 from .stages import Course, account, remaining
 
@@ -55,7 +56,7 @@ class Recorder:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: View,
         course: Course,
         clock: Clock,
         tol: float | None,
@@ -75,13 +76,17 @@ class Recorder:
         self._solved: Solution | None = None
         self._evaluation: Evaluation | None = None
 
+    @cached_property
+    def _size(self) -> float:
+        return objective_size(self._problem)
+
     def next_certificate(self, state: State) -> float:
         """Rows at which the next certificate is due; the state knows, so that a resumed run keeps to the schedule."""
         if self._tol is None and not self._course.wants_certificates:
             return math.inf
         if state.loop.certify_at is None:
             # Nobody starts at 0 in the hope that it is the solution.
-            wait = 0 if np.any(self._solution(state).x) else self._problem.n_rows + 1
+            wait = 0 if np.any(self._solution(state).x) else self._problem.sums.n_rows + 1
             state.loop.certify_at = state.rows + wait
         return state.loop.certify_at
 
@@ -107,7 +112,7 @@ class Recorder:
         state.loop.certify_at = state.rows
         if met:
             return Status.of(certificate)
-        state.loop.certify_at += max(self._problem.n_rows, _PATIENCE * state.rows)
+        state.loop.certify_at += max(self._problem.sums.n_rows, _PATIENCE * state.rows)
         return self.record(state, callback) if state.iterations > self.iterations[-1] else None
 
     def record(self, state: State, callback: Callable[[Progress], Any] | None = None) -> Status | None:
@@ -147,7 +152,7 @@ class Recorder:
             self.objective[-1], self._solved = self._left
             self._certified_at, self._evaluation = -1, self._problem.sums.evaluate(self._solved.x)
             self.violation[-1] = _length(self._problem.F.forward(self._solved.x) - self._solved.z)
-        if not isinstance(self._problem.source, Stream):
+        if not isinstance(self._problem.rows.source, Stream):
             if status in _ENDED:
                 self._collapse(state)
             certificate = self._certified(state, self._evaluation or self._course.evaluation())
@@ -186,13 +191,13 @@ class Recorder:
         """End at x = 0 exactly where that is as good as what was found: at and above the weight where x vanishes."""
         problem, solution = self._problem, self._solution(state)
         nothing = np.zeros(problem.n_coordinates)
-        penalty, limit = problem.penalty_value(nothing), self.objective[-1]
-        near = abs(problem.penalty_value(solution.x) - penalty) <= _NEARLY_NOTHING * abs(limit)
-        if not near or not np.any(solution.x[: problem.n_features]) or isinstance(problem.source, Partitions):
+        penalty, limit = problem.penalty.value(nothing), self.objective[-1]
+        near = abs(problem.penalty.value(solution.x) - penalty) <= _NEARLY_NOTHING * abs(limit)
+        if not near or not np.any(solution.x[: problem.rows.n_features]) or isinstance(problem.rows.source, Partitions):
             return
-        for x in (null_model(problem), np.where(np.arange(nothing.size) < problem.n_features, 0.0, solution.x)):
-            margin = float(x[-1]) * problem.bias if problem.bias else 0.0
-            value = problem.loss_of_constant(margin) + penalty
+        for x in (null_model(problem), np.where(np.arange(nothing.size) < problem.rows.n_features, 0.0, solution.x)):
+            margin = float(x[-1]) * problem.rows.bias if problem.rows.bias else 0.0
+            value = problem.rows.loss_of_constant(margin) + penalty
             if value <= limit + _ROUNDING * abs(limit):
                 self.objective[-1], self.violation[-1] = value, 0.0
                 self._solved = solution._replace(x=x, x_last=x.copy(), z=problem.F.forward(x))
@@ -212,7 +217,7 @@ class Recorder:
             self._evaluation = self._course.evaluation()
         if self._evaluation is None:
             self._evaluation = self._problem.sums.evaluate(self._solution(state).x)
-            state.rows += self._problem.n_rows
+            state.rows += self._problem.sums.n_rows
         return self._evaluation
 
     def fell_back(self) -> bool:
@@ -239,7 +244,7 @@ class Recorder:
             certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol, gradient, last)
             if not sums.resident:  # where a read is dear, all of them count
                 state.rows += (sums.reads - before) * sums.n_rows
-            self.certificate = certificate.judged(self._tol or 0.0, self._problem.loss_size)
+            self.certificate = certificate.judged(self._tol or 0.0, self._size)
             self._certified_at = state.iterations
         return self.certificate
 
@@ -256,12 +261,13 @@ class Recorder:
         penalty = problem.regularizer.value(solution.x) + problem.r2.value(Fx if problem.r2.finite else solution.z)
         if evaluation is not None:
             return evaluation.loss + penalty
-        streamed = isinstance(problem.source, Stream)
-        return problem.loss_value(solution.x, self._course.feed.block if streamed else None) + penalty
+        if isinstance(problem.rows.source, Stream):
+            return LocalSums.of(self._course.feed.block, problem.loss).loss(solution.x) + penalty
+        return problem.mean_loss(solution.x) + penalty
 
     def _kept_below_start(self, state: State, solution: Solution) -> Solution:
         """The solution, or what the method falls back on where that has the lower objective."""
-        if isinstance(self._problem.source, Stream):
+        if isinstance(self._problem.rows.source, Stream):
             return solution
         fallback = self._course.method.fallback(self._problem, state)
         if fallback is None or not self.objective[-1] > (objective := self._problem.objective(fallback.x)):

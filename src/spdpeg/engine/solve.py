@@ -16,6 +16,7 @@ from ..result import Result
 from ..solvers.base import Solver
 from ..state import State
 from ..sums.threads import checked_jobs, using
+from ..view import View
 from . import auto, feed
 from .budgets import Budget
 from .checks import (
@@ -125,29 +126,30 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise InputError(f"The first argument is {shown(problem)}. Build it with spdpeg.Problem(X, y, loss=...).")
+    view = problem.view
     if state is not None and not isinstance(state, State):
         raise InputError(f"state is {shown(state)}. Pass result.state of an earlier run or State.load(path).")
     budget = checked_budget(max_passes, max_seconds, max_iterations)
     if tol is not None:
-        check_tolerance(tol, problem)
-    check_cadence(record_every, problem)
+        check_tolerance(tol, view)
+    check_cadence(record_every, view)
     check_callback(callback)
     seed = checked_seed(seed)
     jobs = checked_jobs(n_jobs)
-    if _streams(problem, solver):
-        problem, tol = problem.streamed(), None  # a bound would be one for the rows of the first block alone
-    name, plan = _planned(problem, solver, parameters, tol if state is None else state.loop.planned_for)
+    if _streams(view, solver):
+        view, tol = view.streamed(), None  # a bound would be one for the rows of the first block alone
+    name, plan = _planned(view, solver, parameters, tol if state is None else state.loop.planned_for)
     rule = plan[0].method
-    check_memory(max_memory, problem, rule, jobs)
+    check_memory(max_memory, view, rule, jobs)
     converges = name == "auto" or rule.about.converges
-    if tol is None and converges and max_iterations is None and not isinstance(problem.source, Stream):
+    if tol is None and converges and max_iterations is None and not isinstance(view.rows.source, Stream):
         tol = _TOLERANCE
     tol = tol or None
     if budget == Budget(None, None, None):
         budget = Budget(_FEW_PASSES, None, None) if tol is None else Budget(_MANY_PASSES, None, None, _LEAST_SECONDS)
     begun, compiled = time.perf_counter(), jit.compile_seconds()
     if batch_size is None:
-        batch_size = rule.default_batch(problem) if state is None else state.parameters.get("batch_size", 1)
+        batch_size = rule.default_batch(view) if state is None else state.parameters.get("batch_size", 1)
     elif len(plan) > 1:
         names = " and ".join(stage.method.about.name for stage in plan)
         raise InputError(
@@ -158,23 +160,23 @@ def solve(
         raise InputError(
             f"batch_size is {shown(batch_size)}, but {rule.about.name} reads all rows at every step. Leave it out."
         )
-    batch_size = checked_batch(batch_size, problem)
+    batch_size = checked_batch(batch_size, view)
     if state is None:
         state = State(name, {} if name == "auto" else rule.changed_params(), seed)
         state.loop.planned_for = tol
-        begin(problem, plan[0], state, batch_size, checked_start(problem, x0), checked_dual(problem, dual0))
+        begin(view, plan[0], state, batch_size, checked_start(view, x0), checked_dual(view, dual0))
         # Choosing batches and steps reads the data: it belongs to the time of the method.
         state.seconds = time.perf_counter() - begun - (jit.compile_seconds() - compiled)
     else:
         if x0 is not None or dual0 is not None:
             raise InputError("Both a start and state are given. A state brings its own x; leave x0 and dual0 out.")
-        state = _resumed(problem, name, plan, batch_size, state)
+        state = _resumed(view, name, plan, batch_size, state)
     with using(jobs):
-        return _run(problem, plan, state, budget, tol, record_every, callback, progress)
+        return _run(view, plan, state, budget, tol, record_every, callback, progress)
 
 
 def _run(
-    problem: Problem,
+    problem: View,
     plan: list[Planned],
     state: State,
     budget: Budget,
@@ -200,7 +202,7 @@ quietly: Callable[..., Result] = inspect.unwrap(solve)
 
 
 def _planned(
-    problem: Problem, solver: str | Solver, parameters: dict[str, Any], tol: float | None
+    problem: View, solver: str | Solver, parameters: dict[str, Any], tol: float | None
 ) -> tuple[str, list[Planned]]:
     """The name of what is asked for, and the stages that it means on this problem."""
     if isinstance(solver, str) and solver == "auto":
@@ -223,15 +225,15 @@ def _planned(
     return solver.about.name, asked(solver)
 
 
-def _streams(problem: Problem, solver: str | Solver) -> bool:
+def _streams(problem: View, solver: str | Solver) -> bool:
     """Whether rows that are read in blocks shall be a stream: for methods that need each of them only once."""
-    if problem.in_memory or (isinstance(solver, str) and solver == "auto"):
+    if problem.rows.in_memory or (isinstance(solver, str) and solver == "auto"):
         return False
     about = (resolve(solver, {}) if isinstance(solver, str) else solver).about
     return not about.finite_sum and not about.deterministic
 
 
-def _resumed(problem: Problem, name: str, plan: list[Planned], batch_size: int, state: State) -> State:
+def _resumed(problem: View, name: str, plan: list[Planned], batch_size: int, state: State) -> State:
     wanted = {**({} if name == "auto" else plan[0].method.changed_params()), "batch_size": batch_size}
     if state.solver != name or state.parameters != wanted:
         raise StateError(

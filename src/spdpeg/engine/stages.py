@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..certificate import Certificate
-from ..problem import Problem
 from ..result import Stage
 from ..solvers.base import Periodic, Solution, Solver, Watcher
 from ..state import Begun, State
 from ..sums import Evaluation
+from ..view import View
 from . import feed
 
 
@@ -31,7 +31,7 @@ class Planned(NamedTuple):
 
     method: Solver
     reason: str
-    leave: Callable[[Problem, State, float], bool] | None = None
+    leave: Callable[[View, State, float], bool] | None = None
 
 
 def asked(method: Solver) -> list[Planned]:
@@ -44,7 +44,7 @@ def remaining(certificate: Certificate) -> float:
     return certificate.rel_gap if math.isfinite(certificate.rel_gap) else certificate.residual
 
 
-def begin(problem: Problem, stage: Planned, state: State, batch_size: int, x: np.ndarray, y: np.ndarray | None) -> None:
+def begin(problem: View, stage: Planned, state: State, batch_size: int, x: np.ndarray, y: np.ndarray | None) -> None:
     """Let the method of a stage start in `state`, from x and from the dual variable if there is one."""
     state.parameters = {**state.parameters, "batch_size": batch_size}
     _place(problem, stage.method, state, x, y)
@@ -54,7 +54,7 @@ def begin(problem: Problem, stage: Planned, state: State, batch_size: int, x: np
     loop.last_gap, loop.gap_at = math.inf, state.rows
 
 
-def _place(problem: Problem, method: Solver, state: State, x: np.ndarray, y: np.ndarray | None) -> None:
+def _place(problem: View, method: Solver, state: State, x: np.ndarray, y: np.ndarray | None) -> None:
     """Let a method stand at x."""
     numbers, state.vectors = method.start(problem, state.batch_size, x)
     # Parameters of methods may be whole numbers of any size, which compiled code would take for another type.
@@ -66,7 +66,7 @@ def _place(problem: Problem, method: Solver, state: State, x: np.ndarray, y: np.
 class Course:
     """Where a run stands among its stages, and where the rows of the stage at work come from."""
 
-    def __init__(self, problem: Problem, plan: Sequence[Planned], state: State, passes: float | None) -> None:
+    def __init__(self, problem: View, plan: Sequence[Planned], state: State, passes: float | None) -> None:
         self._problem, self._plan, self._state, self._passes = problem, plan, state, passes
         self.feed = feed.make(problem, self.method, state, passes)
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InputError
 from ..lazy import is_dask
 from ..parameters import shown
-from ..problem import Positive
+from ..view import Positive
 from . import cluster, fitting, sources
 from .base import Estimator, takes_chunks
 from .refusals import told

@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
 from ..lazy import is_dask
-from ..problem import Partitions, columns_of, of_each
 from ..sums.rounds import Rounds, active_client
 from ..sums.tasks import Summand
+from ..view import Partitions, columns_of, of_each
 from . import sources
 
 

@@ -10,7 +10,7 @@ from ..data import Source, Stream, Tables, as_source
 from ..data.selection import pieces, take
 from ..errors import InputError, UnsupportedError
 from ..lazy import is_dask, refuse_dask
-from ..problem import computed
+from ..view import computed
 from .refusals import told
 
 

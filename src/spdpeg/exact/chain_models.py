@@ -3,9 +3,9 @@
 import numpy as np
 
 from ..penalties.conic import ConicForm
-from ..problem import View
 from ..quadratic import Minimum
 from ..quadratic.along_chain import ChainPenalty, lowered, minimized
+from ..view import View
 from .penalty_form import PenaltyForm
 from .pieces import Lines
 
@@ -31,9 +31,9 @@ class ChainModels:
     @classmethod
     def of(cls, problem: View, penalties: PenaltyForm) -> "ChainModels | None":
         """For a problem; None if its penalties are others."""
-        lines, fused = penalties.lines, problem.fused
+        lines, fused = penalties.lines, problem.penalty.fused
         # A chain with gaps is no chain; without an l1 norm nothing but the steps says what a face is.
-        edges = 0 if problem.r2.vanishes else problem.n_features - 1 if fused is not None else -1
+        edges = 0 if problem.r2.vanishes else problem.rows.n_features - 1 if fused is not None else -1
         if lines is None or lines.cost.size != edges or (fused is not None and fused.l1 == 0.0):
             return None
         return cls(penalties, lines)

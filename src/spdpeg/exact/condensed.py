@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from ..kernels.jit import kernel
 from ..operators import FirstDifference
 from ..penalties import L1
-from ..problem import Problem, View
+from ..problem import Problem
+from ..view import View
 
 _EMPTY = 2
 """Columns for each entry of the data from which on a problem is condensed."""
@@ -28,7 +29,7 @@ class Condensed:
 
     Attributes
     ----------
-    problem : Problem
+    problem : View
         The smaller one, an intercept included.
     columns : array of int
         Where the columns with entries are in the large problem.
@@ -55,7 +56,7 @@ class Condensed:
 
     def reduced(self, x: np.ndarray) -> np.ndarray:
         """Of a point of the large problem, what the small one sees."""
-        own = np.zeros(self.problem.n_features)
+        own = np.zeros(self.problem.rows.n_features)
         if self.lengths.size:
             own[:] = x[self._ends]
         else:
@@ -64,7 +65,7 @@ class Condensed:
 
     def point(self, x: np.ndarray) -> np.ndarray:
         """A point of the small problem in the large one."""
-        own, rest = x[: self.problem.n_features], x[self.problem.n_features :]
+        own, rest = x[: self.problem.rows.n_features], x[self.problem.rows.n_features :]
         if self.lengths.size:
             return np.concatenate([np.repeat(own, self.lengths), rest])
         out = np.zeros(self.n_features + rest.size)
@@ -73,7 +74,7 @@ class Condensed:
 
     def gradient(self, gradient: np.ndarray) -> np.ndarray:
         """That of the loss, likewise."""
-        rest = gradient[self.problem.n_features :]
+        rest = gradient[self.problem.rows.n_features :]
         out = np.zeros(self.n_features + rest.size)
         out[self.columns], out[self.n_features :] = gradient[self.places], rest
         return out
@@ -97,20 +98,20 @@ _known: WeakKeyDictionary[View, Condensed | None] = WeakKeyDictionary()
 
 def _is_empty(problem: View) -> bool:
     """Whether most columns have no entry, as the number of entries tells."""
-    if not problem.in_memory or problem.on_disk or problem.block.rows.indptr.size == 0:
+    if not problem.rows.in_memory or problem.rows.on_disk or problem.rows.block.rows.indptr.size == 0:
         return False
-    if problem.loss.binary and np.ptp(problem.labels) == 0.0:
+    if problem.loss.binary and np.ptp(problem.rows.labels) == 0.0:
         return False
-    return problem.n_features > _EMPTY * problem.block.rows.values.size
+    return problem.rows.n_features > _EMPTY * problem.rows.block.rows.values.size
 
 
 def _made(problem: View) -> Condensed | None:
     chain = not problem.r2.vanishes
-    fused = problem.fused if chain else None
-    l1 = None if chain or problem.domain is not None else problem.regularizer.l1_weights(problem.n_coordinates)
+    fused = problem.penalty.fused if chain else None
+    l1 = None if chain or problem.penalty.domain is not None else problem.regularizer.l1_weights(problem.n_coordinates)
     if fused is None and l1 is None:
         return None
-    rows, labels, weights = problem.block
+    rows, labels, weights = problem.rows.block
     columns = np.unique(rows.indices).astype(np.int64)
     places, lengths = np.arange(columns.size), np.zeros(0, dtype=np.int64)
     r1 = L1(l1[columns]) if l1 is not None else None
@@ -119,7 +120,7 @@ def _made(problem: View) -> Condensed | None:
         steps = np.asarray(fused.l2)
         if np.any(steps != steps[0]):
             return None
-        lengths, places = _runs(columns, problem.n_features)
+        lengths, places = _runs(columns, problem.rows.n_features)
         r1, r2, F = L1(float(fused.l1) * lengths), L1(float(steps[0])), FirstDifference()
     width = lengths.size or columns.size
     indices = places[np.searchsorted(columns, rows.indices)].astype(np.int32)
@@ -133,9 +134,9 @@ def _made(problem: View) -> Condensed | None:
         r2,
         F,
         sample_weight=weights if weights.size else None,
-        intercept=problem.bias or False,
+        intercept=problem.rows.bias or False,
     )
-    return Condensed(small, columns, places, lengths, problem.n_features)
+    return Condensed(small.view, columns, places, lengths, problem.rows.n_features)
 
 
 def _runs(columns: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,11 +8,11 @@ from ..data.blocks import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..penalties.conic import ConicForm, broken_lines
-from ..problem import View
 from ..quadratic import Model, minimize, to_face, within
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution
 from ..state import State
+from ..view import View
 from . import split_program
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
@@ -45,10 +45,10 @@ class InteriorPoint(Periodic):
         form = PenaltyForm.of(problem)
         if form is None and split_program.takes(problem):
             return
-        if problem.loss.lines(problem.block.labels) is None or form is None:
+        if problem.loss.lines(problem.rows.block.labels) is None or form is None:
             raise UnsupportedError(
                 f"interior-point takes losses of lines and parabolas, penalties of lines, squares and norms; here "
-                f'{problem.loss!r}, r1={problem.r1!r}, r2={problem.r2!r}. Use "prox-newton" or "spdhg-cers".'
+                f'{problem.loss!r}, r1={problem.penalty.r1!r}, r2={problem.r2!r}. Use "prox-newton" or "spdhg-cers".'
             )
         if form.form.width > MOST_COORDINATES:
             raise UnsupportedError(
@@ -57,7 +57,11 @@ class InteriorPoint(Periodic):
             )
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "slopes": np.zeros(problem.block.labels.size)}
+        vectors = {
+            "x": x0.copy(),
+            "y": np.zeros(problem.F.n_outputs),
+            "slopes": np.zeros(problem.rows.block.labels.size),
+        }
         return {"exhausted": False, "infeasible": False}, vectors
 
     def steps_ahead(self, state: State) -> float:
@@ -76,7 +80,7 @@ class InteriorPoint(Periodic):
         if solution.status == "infeasible" or not np.all(np.isfinite(solution.w)):
             state.numbers["exhausted"] = True
             state.numbers["infeasible"] = solution.status == "infeasible"
-            return problem.block.labels.size
+            return problem.rows.block.labels.size
         x = within(model, solution.w if face is None else face)[:d]
         v["x"][:] = x if problem.objective(x) < problem.objective(np.zeros(d)) else 0.0
         lines = penalties.form.n_lines
@@ -84,7 +88,7 @@ class InteriorPoint(Periodic):
         v["y"][:] = penalties.multiplier(solution.w, own)
         v["slopes"][:] = _slopes(problem, solution.y[lines : form.n_lines])
         state.numbers["exhausted"] = True
-        return problem.block.labels.size
+        return problem.rows.block.labels.size
 
     def _split(self, problem: View, state: State) -> int:
         """The step where penalties have no conic form."""
@@ -94,9 +98,9 @@ class InteriorPoint(Periodic):
             v["x"][:] = found.x
         v["y"][:] = found.y
         slopes = np.divide(found.rows, weights, out=np.zeros(weights.size), where=weights > 0.0)
-        v["slopes"][:] = np.clip(slopes, *problem.loss.slope_range(problem.block.labels))
+        v["slopes"][:] = np.clip(slopes, *problem.loss.slope_range(problem.rows.block.labels))
         state.numbers["exhausted"] = True
-        return problem.block.labels.size
+        return problem.rows.block.labels.size
 
     def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
@@ -112,7 +116,7 @@ class InteriorPoint(Periodic):
 
 def loss_lines(problem: View, width: int) -> ConicForm:
     """The mean loss as broken lines of w, one for each row of weight above 0."""
-    rows, labels, _ = problem.block
+    rows, labels, _ = problem.rows.block
     lines = problem.loss.lines(labels)
     assert lines is not None
     mean_weights = split_program.mean_weights(problem)
@@ -129,7 +133,7 @@ def loss_lines(problem: View, width: int) -> ConicForm:
 
 def _slopes(problem: View, y: np.ndarray) -> np.ndarray:
     """Slopes of all rows, from the multipliers of those with a weight; a row without one has slope 0."""
-    labels = problem.block.labels
+    labels = problem.rows.block.labels
     lines = problem.loss.lines(labels)
     assert lines is not None
     mean_weights = split_program.mean_weights(problem)

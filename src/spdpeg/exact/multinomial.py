@@ -125,7 +125,7 @@ class Multinomial:
         return self._loss(self._margins(x)) + self.penalty_value(x)
 
     @property
-    def loss_size(self) -> float:
+    def objective_size(self) -> float:
         """The objective at x = 0, where all classes are alike."""
         return self.objective(np.zeros(self._hits.shape[1] * self._rows.shape[1]))
 
@@ -155,7 +155,7 @@ class Multinomial:
         while True:
             p = softmax(margins, axis=1)
             model = self._model(x, p)
-            objective = self._loss(margins) + model.penalty_value(x)
+            objective = self._loss(margins) + model.view.penalty.value(x)
             dual = dual if dual.size == model.F.n_outputs else np.zeros(model.F.n_outputs)
             certificate = self._certificate(model, x, p, dual, objective, best).judged(tol)
             best = certificate.dual
@@ -227,7 +227,7 @@ class Multinomial:
         step = 1.0
         while step >= _SHORTEST:
             ahead = x + step * move
-            value = self._loss(margins + step * along) + model.penalty_value(ahead)
+            value = self._loss(margins + step * along) + model.view.penalty.value(ahead)
             if value <= objective - step * foretold:
                 return ahead, margins + step * along
             step *= 0.5
@@ -244,8 +244,10 @@ class Multinomial:
 
         obstacle = NOT_FEASIBLE
         try:
-            slopes = Slopes(self._gradient(profiled), loss_part, lambda: np.full(model.block.labels.size, _SLOPE_SIZE))
-            value = max(best, bound(model, slopes, y, x))
+            slopes = Slopes(
+                self._gradient(profiled), loss_part, lambda: np.full(model.view.rows.block.labels.size, _SLOPE_SIZE)
+            )
+            value = max(best, bound(model.view, slopes, y, x))
         except (UnsupportedError, NotImplementedError):  # no closed conjugate
             value, obstacle = best, NO_CONJUGATE
         certificate = Certificate(objective, value, np.nan)
@@ -253,7 +255,7 @@ class Multinomial:
             return certificate
         # The model has the gradient of the loss at x.
         obstacle = "" if np.isfinite(value) else obstacle
-        return Certificate(objective, value, kkt_residual(model, x, dual), obstacle=obstacle)
+        return Certificate(objective, value, kkt_residual(model.view, x, dual), obstacle=obstacle)
 
     def _profiled(self, p: np.ndarray) -> np.ndarray:
         """Probabilities with the best intercepts, whose part of the gradient is 0; by Newton's method."""

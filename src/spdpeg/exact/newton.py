@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..certificate import null_model
-from ..problem import View
 from ..quadratic import Minimum
 from ..sums import Sums, Sweep, Token, with_curvature_of
+from ..view import View
 from .newton_models import Models
 
 _ARMIJO = 1e-4
@@ -227,4 +227,4 @@ def first_point(problem: View, x: np.ndarray) -> np.ndarray:
     if np.any(x) or not problem.loss.log_link:
         return x.copy()
     start = null_model(problem)
-    return start if np.all(np.abs(start) * problem.bias < _BEYOND) else x.copy()
+    return start if np.all(np.abs(start) * problem.rows.bias < _BEYOND) else x.copy()

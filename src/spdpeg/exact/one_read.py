@@ -12,13 +12,13 @@ import numpy as np
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
-from ..problem import View
 from ..quadratic import Model, minimum
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher
 from ..state import State
 from ..sums import Evaluation
 from ..sums.moments import Quadratic
+from ..view import View
 from .chain_models import ChainModels
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
@@ -61,9 +61,9 @@ class OneRead(Periodic, Watcher):
         if form is None:
             raise UnsupportedError(
                 f"one-read takes penalties made of broken lines, squares and Euclidean norms; here "
-                f'r1={problem.r1!r}, r2={problem.r2!r}. Use "vr-spdpeg".'
+                f'r1={problem.penalty.r1!r}, r2={problem.r2!r}. Use "vr-spdpeg".'
             )
-        if form.form.width > MOST_COORDINATES and not problem.is_signal:
+        if form.form.width > MOST_COORDINATES and not problem.moments.is_signal:
             raise UnsupportedError(
                 f"one-read factorises a matrix of order {form.form.width}; it takes up to {MOST_COORDINATES}. "
                 'Use "working-set" or "vr-spdpeg".'
@@ -75,8 +75,8 @@ class OneRead(Periodic, Watcher):
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "gradient": np.zeros(x0.size)}
         numbers = {"loss": math.nan, "lower": -math.inf, "exhausted": False, "infeasible": False}
-        if problem.knows_moments and np.any(x0):
-            numbers["loss"] = problem.quadratic.value(x0)
+        if problem.moments.known and np.any(x0):
+            numbers["loss"] = problem.moments.loss.value(x0)
         return numbers, vectors
 
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
@@ -87,13 +87,13 @@ class OneRead(Periodic, Watcher):
             loss = chain_loss(problem)
             self._take(loss, state, *along_chain(problem))
         else:
-            loss = problem.quadratic
+            loss = problem.moments.loss
             self._among_all(problem, loss, state)
-        x, value = state.vectors["x"], numbers["loss"] + problem.penalty_value(state.vectors["x"])
+        x, value = state.vectors["x"], numbers["loss"] + problem.penalty.value(state.vectors["x"])
         enough = max(SURE, 0.5 * (state.loop.planned_for or 0.0)) * abs(value)
         if not (value - numbers["lower"] <= enough and loss.error(x) <= SURE * abs(value)):
             numbers["loss"], numbers["lower"] = math.nan, -math.inf
-        return problem.uncounted_rows()
+        return problem.moments.uncounted_rows()
 
     def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
@@ -126,7 +126,7 @@ class OneRead(Periodic, Watcher):
             state.numbers["infeasible"] = found.status == "infeasible"
             return
         x = loss.decoded(found.point[: problem.n_coordinates])
-        value = loss.value(x) + problem.penalty_value(x)
+        value = loss.value(x) + problem.penalty.value(x)
         lower = lower_bound(model, loss, found.w, found.y, value)
         self._take(loss, state, x, form.multiplier(found.w, found.y), lower)
 

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from ..penalties import SeparableSum
 from ..penalties.conic import ConicForm, as_csr
-from ..problem import View
 from ..quadratic.augmented import Split
+from ..view import View
 from .group_pieces import Groups
 from .newton_models import ConicModels, SplitModels
 from .pieces import Lines

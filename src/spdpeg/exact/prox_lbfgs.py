@@ -19,12 +19,12 @@ from ..certificate import Certificate
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
-from ..problem import View
 from ..quadratic import ACCURACY, LowRank, Model, minimize
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
+from ..view import View
 from .penalty_form import PenaltyForm
 from .pieces import Lines
 
@@ -69,7 +69,7 @@ class ProxLBFGS(Periodic, Watcher):
         if form is None or form.lines is None or not np.any(form.lines.ridge > 0.0):
             raise UnsupportedError(
                 f"prox-lbfgs takes a ridge beside weighted absolute values of x and F x; here "
-                f'r1={problem.r1!r}, r2={problem.r2!r}. Use "working-set" or "vr-spdpeg".'
+                f'r1={problem.penalty.r1!r}, r2={problem.r2!r}. Use "working-set" or "vr-spdpeg".'
             )
 
     def steps_ahead(self, state: State) -> float:
@@ -110,13 +110,13 @@ class ProxLBFGS(Periodic, Watcher):
         v["y"][:] = y
         move = z - x
         # What the model promises to first order, penalties included; Armijo's rule asks for a part of it.
-        slope = float(g @ move) + problem.penalty_value(z) - problem.penalty_value(x)
+        slope = float(g @ move) + problem.penalty.value(z) - problem.penalty.value(x)
         length, reads = 1.0, 0
         for _ in range(_MOST_HALVINGS):
             point = z if length == 1.0 else x + length * move
             sweep = problem.sums.at(point)
             reads += 1
-            value = sweep.loss + problem.penalty_value(point)
+            value = sweep.loss + problem.penalty.value(point)
             # Points that are refused teach curvature too, and their read is paid for.
             self._remember(state, point - x, sweep.gradient - g)
             if value <= before + _ARMIJO * length * min(slope, 0.0) + _ROUNDING * abs(before):
@@ -185,7 +185,7 @@ class ProxLBFGS(Periodic, Watcher):
         v, numbers = state.vectors, state.numbers
         v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
         self._reached = v["margins"], sweep.margins
-        numbers["loss"], numbers["value"] = sweep.loss, sweep.loss + problem.penalty_value(x)
+        numbers["loss"], numbers["value"] = sweep.loss, sweep.loss + problem.penalty.value(x)
 
 
 def compact(moves: np.ndarray, changes: np.ndarray, scale: float) -> LowRank:

@@ -10,11 +10,11 @@ import numpy as np
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
-from ..problem import View
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
 from ..state import State
 from ..sums import Evaluation, Token
+from ..view import View
 from .chain_models import ChainModels
 from .newton import Iterate, Newton, first_point
 from .penalty_form import PenaltyForm, SplitForm, model_form
@@ -72,7 +72,7 @@ class ProxNewton(Periodic, Watcher):
         form = model_form(problem)
         if form is None:
             raise UnsupportedError(
-                f"prox-newton has no way to minimise its models with r1={problem.r1!r} and r2={problem.r2!r}. "
+                f"prox-newton has no way to minimise its models with r1={problem.penalty.r1!r} and r2={problem.r2!r}. "
                 'Use "vr-spdpeg".'
             )
         if form.width > MOST_COORDINATES:
@@ -113,7 +113,7 @@ class ProxNewton(Periodic, Watcher):
             x, sampled = sampled_start(problem, self._steps(problem), x)
         start = self._steps(problem).start(x)
         nothing = np.zeros(x.size)
-        at_zero = problem.loss_at_zero + problem.penalty_value(nothing) if sampled else math.nan
+        at_zero = problem.rows.loss_at_zero + problem.penalty.value(nothing) if sampled else math.nan
         if sampled and not start.value <= at_zero:
             start, reads = self._steps(problem).start(nothing), 2  # the sample was not like the rest
         self._take(problem, state, start)
@@ -185,7 +185,7 @@ class ProxNewton(Periodic, Watcher):
             form = model_form(problem)
             assert form is not None
             models = ChainModels.of(problem, form) if isinstance(form, PenaltyForm) else None
-            newton = Newton(problem.sums, models or form.models, problem.penalty_value, problem.loss.curvature)
+            newton = Newton(problem.sums, models or form.models, problem.penalty.value, problem.loss.curvature)
             self._kept = problem, form, newton
         return self._kept
 

@@ -9,9 +9,9 @@ import math
 import numpy as np
 
 from ..kernels.jit import as_reals
-from ..problem import View
 from ..sums import LocalSums, Sums
 from ..sums.sample_size import sample_size
+from ..view import View
 from .newton import Newton
 
 _MOST_STEPS = 15

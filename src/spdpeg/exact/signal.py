@@ -14,9 +14,9 @@ import numpy as np
 from ..certificate import Certificate
 from ..kernels.weighted_chain import MEMORY, chain_flows, weighted_chain_signal
 from ..penalties import FusedL1
-from ..problem import View
 from ..result import History, Run, Status
 from ..sums.moments import DiagonalMoments, ShiftedSignal
+from ..view import View
 from .quadratic_bound import chain_bound
 
 SURE = 1e-8
@@ -42,19 +42,21 @@ class ChainSolution(NamedTuple):
 
 def is_chain(problem: View) -> bool:
     """Whether the problem is the prox of a chain: X diagonal, l1 norms of x and its differences."""
-    return (problem.is_signal or problem.shifted_signal is not None) and problem.fused is not None
+    return (
+        problem.moments.is_signal or problem.moments.shifted_signal is not None
+    ) and problem.penalty.fused is not None
 
 
 def chain_loss(problem: View) -> ChainLoss:
     """The loss of a problem that `is_chain`."""
-    loss = problem.shifted_signal or problem.quadratic
+    loss = problem.moments.shifted_signal or problem.moments.loss
     assert isinstance(loss, DiagonalMoments | ShiftedSignal)
     return loss
 
 
 def along_chain(problem: View) -> ChainSolution:
     """The solution of a problem that `is_chain`."""
-    loss, fused = chain_loss(problem), problem.fused
+    loss, fused = chain_loss(problem), problem.penalty.fused
     assert fused is not None
     if isinstance(loss, DiagonalMoments):
         x, y = _prox(loss, fused, 0.0)
@@ -66,7 +68,7 @@ def along_chain(problem: View) -> ChainSolution:
     linear = _balance(signal, fused.l1, loss.shifted(x), problem.F.adjoint(y)[:-1])
     lower = chain_bound(signal, linear)
     if fused.l1 > 0.0:  # without it a level of 0 is as good as any
-        value = loss.value(x) + problem.penalty_value(x)
+        value = loss.value(x) + problem.penalty.value(x)
         lower -= abs(float(np.sum(linear))) * _farthest_level(signal, fused.l1, value)
     return ChainSolution(x, y, lower)
 
@@ -79,11 +81,11 @@ def solve_chain(problem: View, tol: float) -> Run | None:
     begun = time.perf_counter()
     x, y, lower = along_chain(problem)
     loss = chain_loss(problem)
-    value = loss.value(x) + problem.penalty_value(x)
+    value = loss.value(x) + problem.penalty.value(x)
     certificate = Certificate(value, lower, np.nan).judged(tol)
     if certificate.met != "relative gap" or not loss.error(x) <= SURE * abs(value):
         return None
-    passes = problem.uncounted_rows() / problem.n_rows
+    passes = problem.moments.uncounted_rows() / problem.sums.n_rows
     record = (passes, 1, time.perf_counter() - begun, value, 0.0)
     history = History(*(np.array([number]) for number in record))
     return Run(x, -y, value, certificate, history, passes, Status.TOLERANCE)

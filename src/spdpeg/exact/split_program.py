@@ -14,9 +14,9 @@ from scipy.linalg import block_diag
 
 from ..data.blocks import data_matrix
 from ..penalties import Penalty
-from ..problem import View
 from ..quadratic import augmented
 from ..quadratic.augmented import Split
+from ..view import View
 from .penalty_form import MOST_SPLIT
 
 
@@ -30,20 +30,20 @@ class Found(NamedTuple):
 
 def mean_weights(problem: View) -> np.ndarray:
     """Of the rows in the mean loss."""
-    _, labels, weights = problem.block
+    _, labels, weights = problem.rows.block
     return (weights if weights.size else np.ones(labels.size)) / labels.size
 
 
 def takes(problem: View) -> bool:
     """Whether a problem is small and has such a loss."""
-    known = problem.loss.as_penalty(problem.labels[:0], np.ones(0)) is not None
-    return known and problem.n_rows + problem.F.n_outputs + problem.n_coordinates <= MOST_SPLIT
+    known = problem.loss.as_penalty(problem.rows.labels[:0], np.ones(0)) is not None
+    return known and problem.sums.n_rows + problem.F.n_outputs + problem.n_coordinates <= MOST_SPLIT
 
 
 def minimize(problem: View, x: np.ndarray) -> Found:
     """The solution, from x."""
-    n, m, d = problem.n_rows, problem.F.n_outputs, problem.n_coordinates
-    blocks = [sp.csr_array(data_matrix(problem.block.rows)).toarray(), problem.F.matrix().toarray(), np.eye(d)]
+    n, m, d = problem.sums.n_rows, problem.F.n_outputs, problem.n_coordinates
+    blocks = [sp.csr_array(data_matrix(problem.rows.block.rows)).toarray(), problem.F.matrix().toarray(), np.eye(d)]
     sizes = [float(np.linalg.norm(block)) for block in blocks]
     units = [sizes[0] / size if size > 0.0 < sizes[0] else 1.0 for size in sizes]
     K = np.vstack([unit * block for unit, block in zip(units, blocks, strict=True)])
@@ -83,6 +83,6 @@ class _InUnits:
 
 def _mean_loss(problem: View) -> Penalty:
     """As a penalty of the margins."""
-    known = problem.loss.as_penalty(problem.block.labels, mean_weights(problem))
+    known = problem.loss.as_penalty(problem.rows.block.labels, mean_weights(problem))
     assert known is not None
     return known

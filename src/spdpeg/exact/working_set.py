@@ -17,11 +17,11 @@ from ..certificate import Certificate, certify
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
-from ..problem import View
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
+from ..view import View
 from .condensed import Condensed
 from .group_pieces import GroupIdentifier, Groups
 from .identify import Identified, Identifier
@@ -80,7 +80,7 @@ class WorkingSet(Periodic, Watcher):
         if form is None or (form.lines is None and form.groups is None):
             raise UnsupportedError(
                 "working-set takes weighted absolute values of x and F x, ridge, and disjoint groups where r2 is 0; "
-                f'here r1={problem.r1!r}, r2={problem.r2!r}. Use "prox-newton" or "vr-spdpeg".'
+                f'here r1={problem.penalty.r1!r}, r2={problem.r2!r}. Use "prox-newton" or "vr-spdpeg".'
             )
 
     def steps_ahead(self, state: State) -> float:
@@ -118,7 +118,7 @@ class WorkingSet(Periodic, Watcher):
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
         before = numbers["value"]
         found = self._identified(problem, state)
-        pieces = _not_empty(found.pieces, v["gradient"], problem.n_features)
+        pieces = _not_empty(found.pieces, v["gradient"], problem.rows.n_features)
         # On the pieces the problem is small and is solved exactly, so that no set of pieces is visited twice and there
         # are finitely many.
         sums = problem.sums.collapse(pieces.labels, pieces.number)
@@ -217,7 +217,7 @@ class WorkingSet(Periodic, Watcher):
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
         v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
         self._reached = v["margins"], sweep.margins
-        numbers["loss"], numbers["value"] = sweep.loss, sweep.loss + problem.penalty_value(x)
+        numbers["loss"], numbers["value"] = sweep.loss, sweep.loss + problem.penalty.value(x)
         self._identify(problem, state)
         v["y"][:] = parts.dual(problem, v["x"], v["gradient"], self._identified(problem, state))
         if self._small is not None:
@@ -236,7 +236,7 @@ class _Parts:
         self.penalties: Lines | Groups
         self.identify: Identifier | GroupIdentifier
         if form.lines is not None:
-            self.penalties, self.identify = form.lines, Identifier(form.lines, problem.fused)
+            self.penalties, self.identify = form.lines, Identifier(form.lines, problem.penalty.fused)
         else:
             assert form.groups is not None
             self.penalties, self.identify = form.groups, GroupIdentifier(form.groups)
@@ -244,7 +244,7 @@ class _Parts:
     def dual(self, problem: View, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:
         """Multiplier of r2 at F x."""
         if found.multipliers is None:
-            return problem.chain_dual(x, -gradient)
+            return problem.penalty.chain_dual(x, -gradient)
         lines = self.penalties
         if isinstance(lines, Groups):
             return np.zeros(0)

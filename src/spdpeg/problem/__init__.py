@@ -1,8 +1,6 @@
-"""The problem: data, loss, penalties and operator put together, checked once, scaled in one place."""
+"""The problem: data, loss, penalties and operator put together, checked once."""
 
-from ..sums import RowStatistics
-from .partitions import Partitions, Positive, columns_of, computed, of_each
+from .checks import as_point
 from .problem import Problem
-from .view import View
 
-__all__ = ["Partitions", "Positive", "Problem", "RowStatistics", "View", "columns_of", "computed", "of_each"]
+__all__ = ["Problem", "as_point"]

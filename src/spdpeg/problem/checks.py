@@ -1,4 +1,4 @@
-"""Terms that a problem refuses, with what to give instead."""
+"""Terms and points that a problem refuses, with what to give instead."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..losses import Loss, Zero
-from ..parameters import as_number, require_parts, shown
+from ..parameters import as_number, numbers, require_parts, shown
 from ..penalties import Penalty
 from ..penalties import Zero as NoPenalty
 
@@ -46,3 +46,13 @@ def checked_bias(intercept: Any) -> float:
             f"intercept is {shown(intercept)}. Give True, False or the positive number its column shall hold."
         )
     return float(intercept)
+
+
+def as_point(x: Any, n_coordinates: int) -> np.ndarray:
+    """x as a vector of this length that compiled code takes; a copy only where it must be."""
+    fitting = isinstance(x, np.ndarray) and x.dtype == np.float64
+    point = np.ascontiguousarray(x) if fitting else numbers("x", x)
+    if point.shape != (n_coordinates,):
+        raise InputError(f"x has shape {point.shape}. The problem has {n_coordinates} coordinates.")
+    # Kernels are compiled once, for writable vectors; a read-only x is copied rather than compiled for.
+    return point if point.flags.writeable else point.copy()

@@ -1,6 +1,5 @@
 """The problem that users make: data, loss, penalties and operator put together and checked once."""
 
-import copy
 import math
 from typing import Any
 
@@ -14,12 +13,13 @@ from ..losses import Loss
 from ..operators import as_operator
 from ..parameters import as_number, numbers, shown
 from ..penalties import Penalty
-from .checks import checked_bias, checked_loss
-from .partitions import Partitions
-from .view import View
+from ..view import Partitions, View
+from ..view.regularization import Regularization
+from ..view.rows import LabelledRows
+from .checks import as_point, checked_bias, checked_loss, checked_penalty
 
 
-class Problem(View):
+class Problem:
     """min over x in X of  E[l(x, xi)] + r1(x) + r2(F x).
 
     With data of N rows a_i, labels b_i and weights w_i the expectation is
@@ -48,6 +48,21 @@ class Problem(View):
     offset : array, optional
         Numbers added to the margins <a_i, x>, as of a column with the coefficient 1; for losses of numbers.
 
+    Attributes
+    ----------
+    loss, r1, r2, F, domain
+        The terms, as given or as their defaults; F without rows where r2 is zero.
+    n_samples : int or None
+        Rows of X; None for a stream.
+    n_features, n_coordinates : int
+        Columns of X; length of x, which is one more with an intercept.
+    bias : float
+        What the column of the intercept holds; 0 if there is none.
+    classes : array of two labels, or None
+        Negative and positive class.
+    view : View
+        What a method sees of the problem.
+
     Examples
     --------
     >>> import numpy as np, spdpeg
@@ -71,16 +86,23 @@ class Problem(View):
         intercept: bool | float = False,
         offset: Any = None,
     ) -> None:
-        self.loss = checked_loss(loss, X)
+        loss = checked_loss(loss, X)
         if is_dask(X):
-            X, y, sample_weight = Partitions(X, y, sample_weight, self.loss), None, None
-        self.domain = domain
-        self.source = self._make_source(X, F)
-        self.n_features = self.source.n_features
-        self.bias = checked_bias(intercept)
-        self.n_coordinates = self.n_features + int(self.bias != 0.0)
-        self._set_penalties(r1, r2, F)
-        self._set_rows(y, sample_weight, intercept, offset)
+            X, y, sample_weight = Partitions(X, y, sample_weight, loss), None, None
+        source = _as_source(X, F)
+        has_intercept = checked_bias(intercept) != 0.0
+        terms = checked_penalty("r1", r1), checked_penalty("r2", r2), F
+        penalty = Regularization(*terms, domain, source.n_features, has_intercept)
+        rows = LabelledRows(source, loss, y, sample_weight, intercept, offset)
+        self._set_view(View(rows, penalty))
+
+    def _set_view(self, view: View) -> None:
+        self.view = view
+        self.loss, self.r1, self.r2, self.F = view.loss, view.penalty.r1, view.r2, view.F
+        self.domain = view.penalty.domain
+        rows = view.rows
+        self.n_samples, self.n_features, self.n_coordinates = rows.n_samples, rows.n_features, rows.n_coordinates
+        self.bias, self.classes = rows.bias, rows.classes
 
     def with_penalties(self, r1: Penalty | None = None, r2: Penalty | None = None, F: Any = None) -> "Problem":
         """The same data, loss, domain and intercept under other penalties; the data are shared and not read again.
@@ -94,23 +116,29 @@ class Problem(View):
         >>> round(lasso.objective(np.ones(3)) - ridge.objective(np.ones(3)), 6)
         0.15
         """
-        other = copy.copy(self)
-        for name in (
-            "fused",
-            "joint_penalty",
-            "free_directions",
-            "loss_size",
-        ):  # what is kept for later use and depends on them
-            vars(other).pop(name, None)
-        other._set_penalties(r1, r2, F)
+        penalty = self.view.penalty.with_terms(checked_penalty("r1", r1), checked_penalty("r2", r2), F)
+        other = Problem.__new__(Problem)
+        other._set_view(self.view.with_penalty(penalty))
         return other
+
+    def objective(self, x: Any) -> float:
+        """E[l] + r1(x) + r2(F x); infinite outside the domain."""
+        return self.view.objective(as_point(x, self.n_coordinates))
+
+    def penalty_value(self, x: Any) -> float:
+        """r1(x) + r2(F x), which is the objective without the loss; infinite outside the domain."""
+        return self.view.penalty.value(as_point(x, self.n_coordinates))
+
+    def gradient(self, x: Any) -> np.ndarray:
+        """Gradient of the mean loss at x."""
+        return self.view.gradient(as_point(x, self.n_coordinates))
 
     def certificate(self, x: Any, dual: Any, slopes: Any = None) -> Certificate:
         """Lower bound, duality gap and optimality residual at (x, dual), as `result.x` and `result.dual`.
 
         For a non-smooth loss `result.slopes` tells what x does not; they must lie in the domain of its conjugate.
         """
-        self._require_finite_sum("certificate")
+        self.view.rows.require_finite_sum("certificate")
         multiplier = numbers("dual", dual)
         if multiplier.shape != (self.F.n_outputs,):
             raise InputError(f"dual has shape {multiplier.shape}. F has {self.F.n_outputs} rows.")
@@ -118,11 +146,11 @@ class Problem(View):
             slopes = numbers("slopes", slopes)
             if slopes.shape != (self.n_samples,):
                 raise InputError(f"slopes has shape {slopes.shape}. The problem has {self.n_samples} rows.")
-        return certify(self, self._point(x), multiplier, slopes=slopes)
+        return certify(self.view, as_point(x, self.n_coordinates), multiplier, slopes=slopes)
 
     def split(self, x: Any) -> tuple[np.ndarray, float]:
         """Coefficients of the features and intercept, from x."""
-        point = self._point(x)
+        point = as_point(x, self.n_coordinates)
         return point[: self.n_features].copy(), float(self.bias * point[-1]) if self.bias else 0.0
 
     def join(self, coefficients: Any, intercept: float = 0.0) -> np.ndarray:
@@ -132,17 +160,9 @@ class Problem(View):
         if self.bias == 0.0:
             if intercept != 0.0:
                 raise InputError(f"intercept is {intercept} but the problem has none. Build it with intercept=True.")
-            return self._point(coefficients).copy()
-        return self._point(np.append(numbers("coefficients", coefficients), intercept / self.bias))
-
-    def _make_source(self, X: Any, F: Any) -> Source | Stream:
-        if X is not None:
-            return as_source(X)
-        width = None if F is None else as_operator(F).known_inputs
-        if width is None:
-            raise InputError("X is None, so F must say how long x is. Give F as a matrix or bind the operator first.")
-        empty = np.zeros(0)
-        return CSR(empty, np.zeros(0, dtype=np.int32), np.zeros(2, dtype=np.int32), width)
+            return as_point(coefficients, self.n_coordinates).copy()
+        x = np.append(numbers("coefficients", coefficients), intercept / self.bias)
+        return as_point(x, self.n_coordinates)
 
     def __repr__(self) -> str:
         rows = "a stream of rows" if self.n_samples is None else f"{self.n_samples} rows"
@@ -150,3 +170,13 @@ class Problem(View):
             f"Problem({rows}, {self.n_coordinates} coordinates, {self.loss!r}, r1={self.r1!r}, r2={self.r2!r}, "
             f"F={self.F!r})"
         )
+
+
+def _as_source(X: Any, F: Any) -> Source | Stream:
+    if X is not None:
+        return as_source(X)
+    width = None if F is None else as_operator(F).known_inputs
+    if width is None:
+        raise InputError("X is None, so F must say how long x is. Give F as a matrix or bind the operator first.")
+    empty = np.zeros(0)
+    return CSR(empty, np.zeros(0, dtype=np.int32), np.zeros(2, dtype=np.int32), width)

@@ -87,12 +87,12 @@ def optimum(study: Study, task: str, data: str, fold: int) -> dict[str, Any]:
         "solver": result.ran,
         "objective": result.objective,
         "bound": bound if np.isfinite(bound) else None,
-        "test_loss": test.loss_value(result.x),
+        "test_loss": test.view.mean_loss(result.x),
         "score": score(test, result.x),
         "start": problem.objective(np.zeros(problem.n_coordinates)),
         "majority": _blind_score(problem, test),
         "coupling": 8.0 * square,
-        "curvature": math.sqrt(8.0 * problem.lipschitz_max**2 + square),
+        "curvature": math.sqrt(8.0 * problem.view.bounds.lipschitz_max**2 + square),
     }
 
 
@@ -161,7 +161,7 @@ def curve(
     settings, status, ran = method.settings(task, data, problem, choice), "complete", method.solver
 
     def keep(record: Record) -> bool:
-        values = (record.objective, test.loss_value(record.x), score(test, record.x))
+        values = (record.objective, test.view.mean_loss(record.x), score(test, record.x))
         rows.append((record.passes, record.iterations, record.seconds, *values))
         return record.passes >= study.passes and record.seconds >= least_seconds
 
@@ -196,9 +196,9 @@ def trace(
     state.numbers.update(settings.numbers)
     state.seconds = 0.0
     # The methods are kept, so that what they prepare for a problem is prepared once.
-    plan = auto.plan(problem) if solver == AUTO else asked(resolve(solver, settings.parameters))
+    plan = auto.plan(problem.view) if solver == AUTO else asked(resolve(solver, settings.parameters))
     if solver != AUTO:
-        run(problem, plan, copy.deepcopy(state), Budget(None, 1, None), tol=None, record_every=None, callback=None)
+        run(problem.view, plan, copy.deepcopy(state), Budget(None, 1, None), tol=None, record_every=None, callback=None)
     assert problem.n_samples is not None
     rows = max(_FIRST_ROWS, _FIRST_WORK / problem.n_features)
     power = min(0, math.ceil(math.log10(rows / problem.n_samples)))
@@ -211,14 +211,14 @@ def trace(
         interval, target = 10.0**power, 10.0 ** (power + 1)
         left = max(0.0, seconds - state.seconds)
         budget = Budget(target - granted, None, left, timer=time.thread_time)
-        result = _finished(run(problem, plan, state, budget, tol=None, record_every=interval, callback=show))
+        result = _finished(run(problem.view, plan, state, budget, tol=None, record_every=interval, callback=show))
         granted, power = target, power + 1
     return result.ran
 
 
 def score(test: Problem, x: np.ndarray) -> float:
     """Share of correct predictions, or R^2 for a regression."""
-    rows, labels, _ = test.block
+    rows, labels, _ = test.view.rows.block
     predicted = np.empty(labels.size)
     margins(rows, x, predicted)
     if test.loss.binary:
@@ -228,7 +228,7 @@ def score(test: Problem, x: np.ndarray) -> float:
 
 def _blind_score(problem: Problem, test: Problem) -> float:
     """The score of the most frequent label of the training part, or of its mean label."""
-    known, labels = problem.block.labels, test.block.labels
+    known, labels = problem.view.rows.block.labels, test.view.rows.block.labels
     if test.loss.binary:
         return float(np.mean((labels > 0.0) == (2 * np.count_nonzero(known > 0.0) > known.size)))
     return 1.0 - float(np.sum((labels - known.mean()) ** 2) / np.sum((labels - labels.mean()) ** 2))

@@ -36,9 +36,9 @@ class Lattice:
         """All parameters at a point of the lattice."""
         starts = {"eta": 0.3, "scale": 1.0}
         if "rho" in self.factors:
-            starts["rho"] = worst_row_rho(None, problem)
+            starts["rho"] = worst_row_rho(None, problem.view)
         if "kappa" in self.factors:
-            starts["kappa"] = noise_scale(problem, 1) or 1.0
+            starts["kappa"] = noise_scale(problem.view, 1) or 1.0
         moved = zip(self.factors.items(), point, strict=True)
         return self.fixed | {name: starts[name] * factor**power for (name, factor), power in moved}
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ..problem import View
+from ..view import View
 
 _MOST_PIECES = 1000
 _SHORT_OF_THE_EDGE = 0.99
@@ -22,9 +22,9 @@ def face_step(
 
     `curvature` are the second derivatives of the mean loss at the margins.
     """
-    fused = problem.fused
+    fused = problem.penalty.fused
     assert fused is not None
-    chain = x[: problem.n_features]
+    chain = x[: problem.rows.n_features]
     cuts = np.flatnonzero(np.diff(chain))
     starts = np.concatenate([[0], cuts + 1])
     lengths = np.diff(np.append(starts, chain.size))

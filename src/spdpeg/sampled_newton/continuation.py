@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..certificate import Certificate, certify, least_gap
-from ..problem import View
+from ..certificate import Certificate, certify, least_gap, objective_size
 from ..result import History, Run, Status
 from ..sums import Evaluation, evaluated_rows
+from ..view import View
 from .models import Form, Split, TallModel, splitting
 
 _MOST_STEPS = 12
@@ -53,9 +53,9 @@ class Continuation:
 
     def __init__(self, problem: View) -> None:
         self._model = TallModel(problem, splitting(problem))
-        self._loss_size = problem.loss_size
-        n = problem.block.labels.size
-        cheap = round(problem.block.rows.values.size / (4.0 * _READS * n))
+        self._loss_size = objective_size(problem)
+        n = problem.rows.block.labels.size
+        cheap = round(problem.rows.block.rows.values.size / (4.0 * _READS * n))
         self._stride = max(1, min(cheap, n // (_ROWS_PER_FEATURE * problem.n_coordinates)))
         self._misses = _MISSES
 
@@ -64,13 +64,13 @@ class Continuation:
     ) -> tuple[Run, Neighbour] | None:
         """The solution, from those of neighbours; None if that takes more than some steps, or all passes."""
         start = Neighbour(*map(extrapolate, zip(*near, strict=True)))
-        n, begun = problem.block.labels.size, time.perf_counter()
+        n, begun = problem.rows.block.labels.size, time.perf_counter()
         form = splitting(problem)
         self._model.penalise(problem, form)
         x, evaluation, reads = start.x, evaluated_rows(problem.sums, start.x, start.margins), n
         y = -start.dual if start.dual.size == problem.F.n_outputs else np.zeros(problem.F.n_outputs)
         split = form.split(problem, x, y, evaluation.gradient)
-        value = evaluation.loss + problem.penalty_value(x)
+        value = evaluation.loss + problem.penalty.value(x)
         records = [(reads / n, 0, time.perf_counter() - begun, value, 0.0)]
         gap, accuracy = math.inf, _ACCURACY
         for step in range(1, _MOST_STEPS + 1):
@@ -81,7 +81,7 @@ class Continuation:
                 point = self._model.minimize(x, evaluation.gradient, split, accuracy)
             x_new = form.exact(problem, point, split)
             there = evaluated_rows(problem.sums, x_new)
-            value_new = there.loss + problem.penalty_value(x_new)
+            value_new = there.loss + problem.penalty.value(x_new)
             if not value_new <= value + _SLACK * abs(value):
                 self._misses = _MISSES
                 return None
@@ -103,7 +103,7 @@ class Continuation:
         self, problem: View, form: Form, x: np.ndarray, split: Split, evaluation: Evaluation, tol: float
     ) -> Certificate:
         """Where one norm holds all penalties the bound does not ask for the multipliers, which take time to find."""
-        if problem.joint_penalty is not None:
+        if problem.penalty.joint is not None:
             quick = certify(problem, x, np.zeros(problem.F.n_outputs), evaluation=evaluation, tol=tol)
             if math.isfinite(quick.rel_gap):
                 return quick.judged(tol, self._loss_size)

@@ -18,10 +18,10 @@ from ..errors import UnsupportedError
 from ..kernels.jit import as_reals
 from ..kernels.terms import Terms
 from ..parameters import whole_number
-from ..problem import View
 from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
 from ..state import State
 from ..sums import Evaluation, evaluated_rows
+from ..view import View
 from .chain_face import face_step
 from .kernels import curvatures
 from .models import Form, SparseModel, Split, TallModel, WideModel, is_sparse, splitting
@@ -60,9 +60,9 @@ def fits(problem: View) -> bool:
     return (
         problem.n_coordinates <= MOST_FEATURES
         or (
-            problem.n_samples is not None
-            and problem.n_samples <= MOST_FEATURES
-            and problem.n_samples * problem.n_coordinates <= _MOST_WIDE
+            problem.rows.n_samples is not None
+            and problem.rows.n_samples <= MOST_FEATURES
+            and problem.rows.n_samples * problem.n_coordinates <= _MOST_WIDE
         )
         or (problem.n_coordinates <= _MOST_SPARSE and is_sparse(problem))
     )
@@ -116,7 +116,7 @@ class SampledNewton(Periodic, Watcher):
         if not fits(problem):
             raise UnsupportedError(
                 f"sampled-newton factorises a d x d or an N x N matrix; d is {problem.n_coordinates} and N is "
-                f'{problem.n_samples}. It takes up to {MOST_FEATURES}; use "vr-spdpeg".'
+                f'{problem.rows.n_samples}. It takes up to {MOST_FEATURES}; use "vr-spdpeg".'
             )
 
     def _dual_size(self, problem: View) -> int:
@@ -126,7 +126,7 @@ class SampledNewton(Periodic, Watcher):
         return 1.0  # each step reads a number of rows of its own
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        n, d = problem.block.labels.size, x0.size
+        n, d = problem.rows.block.labels.size, x0.size
         z = self._form(problem).K.forward(x0)
         vectors = {"x": x0.copy(), "z": z, "y": np.zeros(z.size), "margins": np.zeros(n)}
         vectors |= {"gradient": np.zeros(d), "positive_part": np.zeros(d)}
@@ -139,7 +139,7 @@ class SampledNewton(Periodic, Watcher):
         if not math.isnan(state.numbers["value"]):
             return 0
         self._begin(problem, state, evaluated_rows(problem.sums, state.vectors["x"]))
-        return problem.block.labels.size
+        return problem.rows.block.labels.size
 
     def on_certificate(
         self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
@@ -150,11 +150,11 @@ class SampledNewton(Periodic, Watcher):
     def _begin(self, problem: View, state: State, evaluation: Evaluation) -> None:
         """With the loss as evaluated at the start."""
         v = state.vectors
-        _take(state, evaluation, evaluation.loss + problem.penalty_value(v["x"]))
-        if problem.joint_penalty is not None:
+        _take(state, evaluation, evaluation.loss + problem.penalty.value(v["x"]))
+        if problem.penalty.joint is not None:
             v["y"][:] = -v["gradient"]  # what it is at the solution
         some = slice(None, None, max(1, v["margins"].size // _SAMPLE))
-        labels, margins = as_reals(problem.block.labels[some]), v["margins"][some].copy()
+        labels, margins = as_reals(problem.rows.block.labels[some]), v["margins"][some].copy()
         curvature = np.empty(labels.size)
         curvatures(problem.loss.curvature_term, margins, labels, no_weights(), 0.0, curvature)
         if 2 * np.count_nonzero(curvature > _FLAT * problem.loss.curvature) < labels.size:
@@ -193,7 +193,7 @@ class SampledNewton(Periodic, Watcher):
             _take(state, evaluation, value)
         else:
             v["y"][:], v["z"][:] = before  # a model without a minimiser has carried them far away
-        if isinstance(model, WideModel) and problem.joint_penalty is not None and problem.F.n_outputs > 0:
+        if isinstance(model, WideModel) and problem.penalty.joint is not None and problem.F.n_outputs > 0:
             reads += n * self._face_steps(problem, state)
         drop = before_step - numbers["value"]
         numbers["drop"] = drop / abs(numbers["value"]) if 0.0 < drop < math.inf and numbers["value"] else 0.0
@@ -220,7 +220,7 @@ class SampledNewton(Periodic, Watcher):
     def _face_steps(self, problem: View, state: State) -> int:
         """Newton's steps among the pieces that the model's solution has; the number of reads."""
         v, numbers = state.vectors, state.numbers
-        rows, labels, weights = problem.block
+        rows, labels, weights = problem.rows.block
         curvature = np.empty_like(v["margins"])
         A = data_matrix(rows)
         for reads in range(_MOST_FACE_STEPS):
@@ -247,7 +247,7 @@ class SampledNewton(Periodic, Watcher):
     def solution(self, problem: View, state: State) -> Solution:
         v, form = state.vectors, self._form(problem)
         m = form.lengths.size
-        z = v["z"][:m] * form.lengths if problem.joint_penalty is None else problem.F.forward(v["z"])
+        z = v["z"][:m] * form.lengths if problem.penalty.joint is None else problem.F.forward(v["z"])
         return Solution(v["x"].copy(), v["x"].copy(), z, -form.multiplier(problem, Split(v["y"], v["z"])))
 
     def set_dual(self, problem: View, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
@@ -257,7 +257,7 @@ class SampledNewton(Periodic, Watcher):
 def _read(problem: View, x: np.ndarray) -> tuple[Evaluation, float]:
     """What the data say at x, and the objective."""
     evaluation = evaluated_rows(problem.sums, x)
-    return evaluation, evaluation.loss + problem.penalty_value(x)
+    return evaluation, evaluation.loss + problem.penalty.value(x)
 
 
 def _take(state: State, evaluation: Evaluation, value: float) -> None:

@@ -17,9 +17,9 @@ from ..data.blocks import data_matrix
 from ..kernels.jit import as_reals
 from ..operators import Identity, Matrix, Operator, Stack
 from ..penalties import L1, Penalty, SeparableSum
-from ..problem import View
 from ..quadratic import Model, minimize
 from ..solvers.stacking import Stacked
+from ..view import View
 from .kernels import REBALANCE, RELAXATION, Work, add_curvature, correct, curvatures, model_steps
 
 _MOST_INNER = 2000
@@ -63,7 +63,7 @@ class Form(NamedTuple):
 
     def split(self, problem: View, x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> Split:
         """What ADMM would end with if x were the solution, y the multiplier of F x, and this the loss's gradient."""
-        if problem.joint_penalty is not None:
+        if problem.penalty.joint is not None:
             return Split(-gradient, x.copy())
         multipliers = y * self.lengths
         if self.holds_x:
@@ -77,21 +77,21 @@ class Form(NamedTuple):
         """
         if not self.holds_x:
             return point
-        penalty = problem.regularizer if problem.joint_penalty is None else problem.joint_penalty
+        penalty = problem.regularizer if problem.penalty.joint is None else problem.penalty.joint
         return penalty.prox(split.z[-point.size :] + split.y[-point.size :])
 
     def multiplier(self, problem: View, split: Split) -> np.ndarray:
         """The multiplier of F x."""
-        if problem.joint_penalty is not None:
-            return problem.chain_dual(split.z, split.y)
+        if problem.penalty.joint is not None:
+            return problem.penalty.chain_dual(split.z, split.y)
         return split.y[: self.lengths.size] / self.lengths
 
 
 def splitting(problem: View) -> Form:
     """One prox for all penalties if there is one; otherwise F x, and x where r1 asks for it."""
     d, m = problem.n_coordinates, problem.F.n_outputs
-    if problem.joint_penalty is not None:
-        return Form(Identity().bind(d), problem.joint_penalty, True, np.ones(m))
+    if problem.penalty.joint is not None:
+        return Form(Identity().bind(d), problem.penalty.joint, True, np.ones(m))
     F, r2, lengths = _even_rows(problem)
     if problem.regularizer.vanishes:
         return Form(F, r2, False, lengths)
@@ -116,7 +116,7 @@ class TallModel:
     """For few coordinates: curvature averaged over every `stride`-th row, as a d x d matrix."""
 
     def __init__(self, problem: View, form: Form) -> None:
-        rows, labels, _ = problem.block
+        rows, labels, _ = problem.rows.block
         d = problem.n_coordinates
         self._scattered = rows.indptr.size > 0 and rows.values.size < _DENSE_SHARE * labels.size * d
         if not self._scattered:
@@ -217,11 +217,11 @@ class TallModel:
 
     def _curvature(self, margins: np.ndarray, floor: float, stride: int, first: int) -> tuple[np.ndarray, int]:
         """Mean of w phi''(margin) a a^T over every `stride`-th row, and the number of those rows."""
-        _, labels, weights = self._problem.block
+        _, labels, weights = self._problem.rows.block
         d, second = self._problem.n_coordinates, self._problem.loss.curvature_term
         if self._scattered:
             half = np.zeros((d, d))
-            used = int(add_curvature(self._problem.block, second, margins, floor, stride, first, half))
+            used = int(add_curvature(self._problem.rows.block, second, margins, floor, stride, first, half))
             return (half + half.T) / used, used
         chosen = range(first, labels.size, stride)
         at_once = max(1, _ENTRIES_AT_ONCE // d)
@@ -247,7 +247,7 @@ class WideModel:
 
     def __init__(self, problem: View, form: Form) -> None:
         self._problem, self._form = problem, form
-        self._A = A = data_matrix(problem.block.rows)
+        self._A = A = data_matrix(problem.rows.block.rows)
         if form.K.is_identity:
             self._solve, self._back = _same, A.T
         else:
@@ -262,7 +262,7 @@ class WideModel:
 
     def move(self, margins: np.ndarray, floor: float, stride: int, first: int, relative_rho: float) -> int:
         """Put the model where the margins are; the number of rows read: all of them."""
-        _, labels, weights = self._problem.block
+        _, labels, weights = self._problem.rows.block
         n = labels.size
         curvature = np.empty(n)
         curvatures(self._problem.loss.curvature_term, margins, labels, weights, floor, curvature)
@@ -308,7 +308,7 @@ class SparseModel:
 
     def __init__(self, problem: View, form: Form) -> None:
         self._problem = problem
-        self._A = sp.csr_array(data_matrix(problem.block.rows))
+        self._A = sp.csr_array(data_matrix(problem.rows.block.rows))
         self._K = form.K.matrix()
         weights = form.penalty.l1_weights(form.K.n_outputs)
         assert weights is not None
@@ -316,7 +316,7 @@ class SparseModel:
 
     def move(self, margins: np.ndarray, floor: float, stride: int, first: int, relative_rho: float) -> int:
         """Put the model where the margins are; the number of rows read: all of them."""
-        _, labels, weights = self._problem.block
+        _, labels, weights = self._problem.rows.block
         curvature = np.empty(labels.size)
         curvatures(self._problem.loss.curvature_term, margins, labels, weights, floor, curvature)
         self._H = sp.csr_array(self._A.T @ sp.diags_array(curvature / labels.size) @ self._A)
@@ -332,12 +332,12 @@ class SparseModel:
 
 def is_sparse(problem: View) -> bool:
     """Whether curvature and penalties make a sparse model that interior points can take."""
-    n, d, m = problem.block.labels.size, problem.n_coordinates, problem.F.n_outputs
+    n, d, m = problem.rows.block.labels.size, problem.n_coordinates, problem.F.n_outputs
     return (
-        problem.joint_penalty is None
-        and problem.block.rows.indptr.size > 0
-        and problem.bias == 0.0
-        and problem.block.rows.values.size <= _FEW_ENTRIES * n
+        problem.penalty.joint is None
+        and problem.rows.block.rows.indptr.size > 0
+        and problem.rows.bias == 0.0
+        and problem.rows.block.rows.values.size <= _FEW_ENTRIES * n
         and problem.F.matrix().nnz <= _FEW_ENTRIES * (d + m)
         and problem.regularizer.l1_weights(d) is not None
         and problem.r2.l1_weights(m) is not None

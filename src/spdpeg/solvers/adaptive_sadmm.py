@@ -12,10 +12,10 @@ from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.jit import Kernel, Term, call_linear
 from ..kernels.terms import Terms
-from ..problem import View
 from ..schemes.primal_dual import Estimator, blend, descend, dual_update, plain
 from ..schemes.records import Pace, gather
 from ..state import State
+from ..view import View
 from . import averaging
 from .base import About, require_positive
 from .exact_x_step import Exact
@@ -129,7 +129,7 @@ class SADMMFull(SADMMDiag):
             Pace(self.step_rule(state)(k), averaging.rule(self.averaging)(k), state.numbers["rho"]),
             terms,
             plain(),
-            problem.r1.subgradient_term(problem.n_coordinates),
+            problem.penalty.r1.subgradient_term(problem.n_coordinates),
             np.ascontiguousarray((gram.T @ gram).toarray()),
             gather(Work, state.vectors),
         )

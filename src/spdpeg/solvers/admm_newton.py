@@ -16,8 +16,8 @@ from ..data.blocks import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.rows import margins
 from ..kernels.terms import Terms
-from ..problem import View
 from ..state import State
+from ..view import View
 from .base import About, Periodic, Solution, require_given, require_positive, require_smooth
 from .stacking import stacked
 from .steps import StepRule
@@ -79,7 +79,7 @@ class ADMMNewton(Periodic):
         return 1.0  # each step reads a number of rows of its own
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        rho = self.rho or (problem.lipschitz / 5.0 if problem.lipschitz > 0.0 else 1.0)
+        rho = self.rho or (problem.bounds.lipschitz / 5.0 if problem.bounds.lipschitz > 0.0 else 1.0)
         z = stacked(problem).K.forward(x0)
         small = self.accuracy * (1e-300 + float(np.linalg.norm(problem.gradient(np.zeros(problem.n_coordinates)))))
         numbers = {"rho": rho, "small": small, **StepRule(base=1.0).to_numbers()}
@@ -106,10 +106,10 @@ class ADMMNewton(Periodic):
         self, problem: View, x: np.ndarray, rho: float, K: sp.csr_array, target: np.ndarray, small: float
     ) -> tuple[np.ndarray, int]:
         """Newton with step halving on l(x) + (rho/2) |K x - target|^2: the minimiser and the rows read."""
-        A = data_matrix(problem.block.rows)
+        A = data_matrix(problem.rows.block.rows)
 
         def value(point: np.ndarray) -> float:
-            return problem.loss_value(point) + 0.5 * rho * float(np.sum(np.square(K @ point - target)))
+            return problem.mean_loss(point) + 0.5 * rho * float(np.sum(np.square(K @ point - target)))
 
         reads, now = 1, value(x)
         for _ in range(_MOST_NEWTON):
@@ -132,12 +132,12 @@ class ADMMNewton(Periodic):
             else:
                 break
             x, now = x + step * direction, after
-        return x, reads * problem.block.labels.size
+        return x, reads * problem.rows.block.labels.size
 
 
 def _curvature(problem: View, x: np.ndarray) -> np.ndarray:
     """(1/N) w_i phi''(<a_i, x>)."""
-    rows, labels, weights = problem.block
+    rows, labels, weights = problem.rows.block
     t = np.empty(labels.size)
     margins(rows, x, t)
     return (weights if weights.size else 1.0) * problem.loss.second_derivative(t, labels) / labels.size

@@ -17,10 +17,10 @@ from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
 from ..parameters import Parameterized, as_number, shown
-from ..problem import View
 from ..result import Status
 from ..state import State
 from ..sums import Evaluation
+from ..view import View
 from .documentation import complete
 from .sampling import InOrder, Sampler
 from .sampling import make as make_sampler
@@ -128,10 +128,10 @@ class Solver(Parameterized):
 
     def sampler(self, problem: View, state: State) -> Sampler:
         """Which rows the batches hold."""
-        n = problem.n_rows
+        n = problem.sums.n_rows
         if self.about.deterministic:
             return InOrder(0 if self.on_sums else n)
-        return make_sampler(self.sampling, n, state.batch_size, state.seed, problem.on_disk)
+        return make_sampler(self.sampling, n, state.batch_size, state.seed, problem.rows.on_disk)
 
     def default_batch(self, problem: View) -> int:
         """Batch size if the user names none."""
@@ -230,5 +230,5 @@ def require_differentiable(solver: Solver, problem: View) -> None:
 
 def unweighted(problem: View, u: np.ndarray) -> np.ndarray:
     """Slopes of the loss, from dual variables that hold the weights of the rows as factors."""
-    weights = problem.block.weights
+    weights = problem.rows.block.weights
     return np.divide(u, weights, out=np.zeros_like(u), where=weights > 0.0) if weights.size else u.copy()

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..problem import View
+from ..view import View
 
 _BAND = math.log(10.0)
 """Mean squares of entries, which units decide, count fully only beyond this distance from the usual one."""

@@ -11,11 +11,11 @@ from ..data import Block
 from ..errors import InputError
 from ..kernels.terms import Terms
 from ..parameters import as_number, shown
-from ..problem import View
 from ..schemes.condat_vu import Work, condat_vu
 from ..schemes.primal_dual import plain
 from ..schemes.records import gather, uniform
 from ..state import State
+from ..view import View
 from .base import About, Solution, Solver, require_positive, require_smooth
 from .ladmm import mean_rho
 from .steps import StepRule
@@ -62,7 +62,7 @@ class CondatVu(Solver):
         require_smooth(self, problem)
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        L = problem.lipschitz if self.lipschitz is None else self.lipschitz
+        L = problem.bounds.lipschitz if self.lipschitz is None else self.lipschitz
         rho = mean_rho(self.rho, problem, L)
         coupling = rho * problem.F.squared_norm
         base = (L / 2 if self.relaxation == 1.0 else L) + coupling

@@ -12,8 +12,8 @@ from ..data import Block
 from ..errors import InputError
 from ..kernels.terms import Terms
 from ..parameters import one_of
-from ..problem import View
 from ..state import State
+from ..view import View
 from .base import About, Solution, require_positive, require_smooth
 from .extragradient import Extragradient
 from .ladmm import mean_rho
@@ -80,7 +80,7 @@ class EGADM(Extragradient):
         return whole._replace(z=whole.z[:m], dual=whole.dual[:m])
 
     def _steps(self, problem: View, batch_size: int) -> tuple[StepRule, float]:
-        L = problem.lipschitz
+        L = problem.bounds.lipschitz
         if self.variant == "original":
             square = problem.F.squared_norm + 1.0
             gamma = 1.0 / math.sqrt(max(2.0 * L * L + square, 2.0 * square))

@@ -9,11 +9,11 @@ from ..errors import InputError, UnsupportedError
 from ..kernels.jit import Term, call_linear, kernel
 from ..kernels.terms import Terms
 from ..parameters import one_of
-from ..problem import View
 from ..schemes.normal_equations import Normal, prepare, solve_normal
 from ..schemes.primal_dual import Estimator, blend, descend, dual_update, expect, plain
 from ..schemes.records import Pace, gather
 from ..state import State
+from ..view import View
 from . import averaging
 from .base import Solution, Solver, require_positive, require_smooth
 from .linearized import REGIMES, worst_row_rho
@@ -54,7 +54,7 @@ class Exact(Solver):
             self.adaptive,
             terms,
             plain(),
-            problem.r1.subgradient_term(problem.n_coordinates),
+            problem.penalty.r1.subgradient_term(problem.n_coordinates),
             self._normal(problem),
             gather(Work, state.vectors),
         )
@@ -78,8 +78,10 @@ class Exact(Solver):
 
 def require_subgradient(solver: Solver, problem: View) -> None:
     """Refuse r1 and domains that only a prox can handle."""
-    if problem.domain is not None or problem.r1.kernel_subgradient is None:
-        part = f"domain={problem.domain!r}" if problem.domain is not None else f"r1={problem.r1!r}"
+    if problem.penalty.domain is not None or problem.penalty.r1.kernel_subgradient is None:
+        part = (
+            f"domain={problem.penalty.domain!r}" if problem.penalty.domain is not None else f"r1={problem.penalty.r1!r}"
+        )
         raise UnsupportedError(
             f"{solver.about.name} takes r1 by a subgradient, which {part} does not have. "
             'Use a solver with a prox of r1, such as "sgadm" or "spdpeg".'
@@ -160,8 +162,8 @@ def decreasing(
     """
     if regime == "strongly-convex":
         slope, shift = strong
-        brake = 0.0 if problem.loss.bounded_slope else problem.lipschitz_max
-        return StepRule(base=brake, slope=slope * problem.strong_convexity, shift=shift)
+        brake = 0.0 if problem.loss.bounded_slope else problem.bounds.lipschitz_max
+        return StepRule(base=brake, slope=slope * problem.penalty.strong_convexity, shift=shift)
     chosen = noise_scale(problem, batch_size) if kappa is None else kappa
     return StepRule(base=base if base or chosen else 1.0, kappa=chosen)
 

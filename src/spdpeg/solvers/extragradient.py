@@ -4,11 +4,11 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.terms import Terms
-from ..problem import View
 from ..schemes.extragradient import Work, extragradient
 from ..schemes.primal_dual import plain
 from ..schemes.records import Pace, gather, uniform
 from ..state import State
+from ..view import View
 from . import averaging
 from .base import Solution, Solver
 from .steps import StepRule

@@ -6,7 +6,7 @@ of Computation 82 (2013), with the loss linearized too.
 
 import math
 
-from ..problem import View
+from ..view import View
 from . import averaging as averages
 from .base import About, require_positive, require_smooth
 from .linearized import Linearized
@@ -50,7 +50,7 @@ class LADMM(Linearized):
         require_smooth(self, problem)
 
     def _L(self, problem: View) -> float:
-        return problem.lipschitz if self.lipschitz is None else self.lipschitz
+        return problem.bounds.lipschitz if self.lipschitz is None else self.lipschitz
 
     def _rho(self, problem: View) -> float:
         return mean_rho(self.rho, problem, self._L(problem))

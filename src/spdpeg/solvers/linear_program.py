@@ -14,8 +14,8 @@ from ..data import Block, Stream
 from ..data.blocks import data_matrix
 from ..errors import DivergedError, UnsupportedError
 from ..kernels.terms import Terms
-from ..problem import View
 from ..state import State
+from ..view import View
 from .base import About, Solution, Solver
 
 _FEASIBLE = 1e-10
@@ -24,9 +24,9 @@ _FEASIBLE = 1e-10
 def is_linear(problem: View) -> bool:
     """Whether the problem is a linear program."""
     return (
-        not isinstance(problem.source, Stream)
+        not isinstance(problem.rows.source, Stream)
         and not math.isfinite(problem.loss.curvature)
-        and problem.loss.lines(problem.block.labels) is not None
+        and problem.loss.lines(problem.rows.block.labels) is not None
         and problem.regularizer.l1_weights(problem.n_coordinates) is not None
         and problem.r2.l1_weights(problem.F.n_outputs) is not None
     )
@@ -53,13 +53,13 @@ class LinearProgram(Solver):
     def check(self, problem: View) -> None:
         if not is_linear(problem):
             raise UnsupportedError(
-                f"lp takes losses of two straight lines and l1 norms; here loss={problem.loss!r}, r1={problem.r1!r}, "
-                f'r2={problem.r2!r}, domain={problem.domain!r}. Use "auto".'
+                f"lp takes losses of two straight lines and l1 norms; here loss={problem.loss!r}, "
+                f'r1={problem.penalty.r1!r}, r2={problem.r2!r}, domain={problem.penalty.domain!r}. Use "auto".'
             )
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         m = problem.F.n_outputs
-        vectors = {"x": x0.copy(), "u": np.zeros(problem.block.labels.size), "y": np.zeros(m)}
+        vectors = {"x": x0.copy(), "u": np.zeros(problem.rows.block.labels.size), "y": np.zeros(m)}
         return {"solved": False}, vectors
 
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
@@ -67,10 +67,10 @@ class LinearProgram(Solver):
             return
         v = state.vectors
         v["x"][:], v["u"][:], v["y"][:] = _solve(problem)
-        if problem.joint_penalty is not None:
+        if problem.penalty.joint is not None:
             # The gradient is minus a subgradient of the penalty at x; the prox makes zeros and pieces of x exact.
             gradient = data_matrix(block.rows).T @ (v["u"] * (block.weights if block.weights.size else 1.0))
-            v["x"][:] = problem.joint_penalty.prox(v["x"] - gradient / v["u"].size)
+            v["x"][:] = problem.penalty.joint.prox(v["x"] - gradient / v["u"].size)
         state.numbers["solved"] = True
 
     def solution(self, problem: View, state: State) -> Solution:
@@ -84,7 +84,7 @@ def _solve(problem: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     With x = p - q the equations are sign_i <a_i, x> + short_i - over_i = offset_i and F x - up + down = 0; all these
     parts are at least 0 and each has its price.
     """
-    rows, labels, weights = problem.block
+    rows, labels, weights = problem.rows.block
     n, d, m = labels.size, problem.n_coordinates, problem.F.n_outputs
     lines = problem.loss.lines(labels)
     assert lines is not None

@@ -9,11 +9,11 @@ from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
 from ..parameters import one_of
-from ..problem import View
 from ..schemes.linearized import Work, linearized
 from ..schemes.primal_dual import Estimator, plain
 from ..schemes.records import Pace, gather
 from ..state import State
+from ..view import View
 from . import averaging
 from .base import Solution, Solver, require_positive, require_smooth
 from .steps import StepRule, noise_scale
@@ -121,7 +121,7 @@ class Stochastic(Linearized):
     def check(self, problem: View) -> None:
         averaging.rule(self.averaging)
         require_smooth(self, problem)
-        if self.regime == "strongly-convex" and problem.strong_convexity == 0.0:
+        if self.regime == "strongly-convex" and problem.penalty.strong_convexity == 0.0:
             raise UnsupportedError(
                 f"{self.about.name} with regime='strongly-convex' needs strong convexity in r1. "
                 "Add ridge (penalties.L2Squared, penalties.ElasticNet) or choose regime='convex'."
@@ -131,14 +131,14 @@ class Stochastic(Linearized):
         return worst_row_rho(self.rho, problem)
 
     def _worst_row(self, problem: View) -> float:
-        return problem.lipschitz_max if self.lipschitz is None else self.lipschitz
+        return problem.bounds.lipschitz_max if self.lipschitz is None else self.lipschitz
 
     def _decreasing(self, problem: View, base: float, batch_size: int) -> StepRule:
         if base == 0.0 and not problem.loss.bounded_slope:
-            base = problem.lipschitz_max  # without any brake a single row could run away
+            base = problem.bounds.lipschitz_max  # without any brake a single row could run away
         stable = 1.0 / base if base > 0.0 else math.inf
         if self.regime == "strongly-convex":
-            return StepRule(base=base, slope=problem.strong_convexity, stable=stable)
+            return StepRule(base=base, slope=problem.penalty.strong_convexity, stable=stable)
         kappa = noise_scale(problem, batch_size) if self.kappa is None else self.kappa
         return StepRule(base=base if kappa or base else 1.0, kappa=kappa, stable=stable)
 
@@ -148,6 +148,6 @@ def worst_row_rho(rho: float | None, problem: View) -> float:
     if rho is not None:
         return rho
     smooth = math.isfinite(problem.loss.curvature)
-    largest = problem.lipschitz_max if smooth else problem.statistics.max_square
+    largest = problem.bounds.lipschitz_max if smooth else problem.rows.statistics.max_square
     square = problem.F.squared_norm
     return largest / square if square > 0.0 and largest > 0.0 else 1.0

@@ -12,11 +12,11 @@ from ..errors import InputError
 from ..kernels.jit import Term, call_linear, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, weight_of
 from ..kernels.terms import Terms
-from ..problem import View
 from ..schemes.normal_equations import Normal, solve_normal
 from ..schemes.primal_dual import blend, dual_update, expect
 from ..schemes.records import Pace, gather
 from ..state import State
+from ..view import View
 from . import averaging
 from .base import About, Solution, require_positive
 from .exact_x_step import Exact

@@ -3,7 +3,7 @@
 Suzuki: Dual averaging and proximal gradient descent for online alternating direction multiplier method, ICML 2013.
 """
 
-from ..problem import View
+from ..view import View
 from .base import About
 from .linearized import Stochastic
 from .steps import StepRule

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.terms import Terms
-from ..problem import View
 from ..schemes.pd3o import Work, pd3o
 from ..schemes.primal_dual import plain
 from ..schemes.records import gather, uniform
 from ..state import State
+from ..view import View
 from .base import About, Solution, Solver, require_positive, require_smooth
 from .steps import StepRule
 
@@ -50,7 +50,7 @@ class PD3O(Solver):
         require_smooth(self, problem)
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        L, square = problem.lipschitz, problem.F.squared_norm
+        L, square = problem.bounds.lipschitz, problem.F.squared_norm
         c = self.step or (1.9 / L if L > 0.0 else 1.0)
         rho = self.rho or (1.0 / (c * square) if square > 0.0 else 1.0)
         rule = StepRule(base=1.0 / c, stable=2.0 / L if L > 0.0 else np.inf)

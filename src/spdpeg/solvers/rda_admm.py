@@ -11,10 +11,10 @@ import numpy as np
 from ..data import Block
 from ..kernels.jit import call_linear, call_prox, kernel
 from ..kernels.terms import Terms
-from ..problem import View
 from ..schemes.primal_dual import Estimator, descend, expect, plain
 from ..schemes.records import Pace, gather
 from ..state import State
+from ..view import View
 from .base import About, Solution, Solver, require_positive, require_smooth
 from .linearized import worst_row_rho
 from .steps import StepRule, noise_scale

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from ..errors import UnsupportedError
-from ..problem import View
+from ..view import View
 from .base import About, require_positive
 from .exact_x_step import Exact, check_regime, decreasing
 from .steps import StepRule
@@ -67,14 +67,14 @@ class SADMM(Exact):
 
     def check(self, problem: View) -> None:
         super().check(problem)
-        if self.regime == "strongly-convex" and problem.strong_convexity == 0.0:
+        if self.regime == "strongly-convex" and problem.penalty.strong_convexity == 0.0:
             raise UnsupportedError(
                 f"{self.about.name} with regime='strongly-convex' needs strong convexity in r1. "
                 "Add ridge (penalties.L2Squared, penalties.ElasticNet) or choose regime='convex'."
             )
 
     def _steps(self, problem: View, batch_size: int) -> StepRule:
-        return decreasing(self.regime, self.kappa, problem.lipschitz_max, problem, batch_size, self.strong)
+        return decreasing(self.regime, self.kappa, problem.bounds.lipschitz_max, problem, batch_size, self.strong)
 
 
 class OptimalSADMM(SADMM):

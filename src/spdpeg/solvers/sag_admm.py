@@ -14,11 +14,11 @@ from ..kernels.jit import call_linear, call_prox, call_scalar, kernel
 from ..kernels.rows import add_row, row_dot, weight_of
 from ..kernels.terms import Terms
 from ..parameters import one_of
-from ..problem import View
 from ..schemes.normal_equations import Normal, prepare, solve_normal
 from ..schemes.primal_dual import Estimator, blend, dual_update, expect
 from ..schemes.records import gather
 from ..state import State
+from ..view import View
 from . import averaging as averages
 from .base import About, Solution, require_positive, require_smooth
 from .linearized import Linearized, worst_row_rho
@@ -88,7 +88,7 @@ class SAGADMM(Linearized):
         averages.rule(self.averaging)
         require_smooth(self, problem)
         if self.variant != "simple":
-            needed = 8 * problem.block.labels.size * problem.n_coordinates
+            needed = 8 * problem.rows.block.labels.size * problem.n_coordinates
             if needed > _MOST_MEMORY:
                 raise UnsupportedError(
                     f"sag-admm with variant={self.variant!r} keeps a point per row, {needed / 2**30:.1f} GiB here. "
@@ -101,7 +101,7 @@ class SAGADMM(Linearized):
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         numbers, vectors = super().start(problem, batch_size, x0)
-        n, d = problem.block.labels.size, problem.n_coordinates
+        n, d = problem.rows.block.labels.size, problem.n_coordinates
         vectors |= {"table": np.zeros(n), "mean": np.zeros(d)}
         if self.variant == "simple":
             return numbers, vectors
@@ -138,7 +138,7 @@ class SAGADMM(Linearized):
         return whole._replace(z=whole.z[:m], dual=whole.dual[:m])
 
     def _estimator(self, problem: View, state: State) -> Estimator:
-        n = problem.block.labels.size
+        n = problem.rows.block.labels.size
         weight = float(state.parameters["batch_size"]) / n
         return Estimator(weight, 1.0 / n, state.vectors["table"], state.vectors["mean"])
 
@@ -146,20 +146,20 @@ class SAGADMM(Linearized):
         if self.lipschitz is not None:
             return self.lipschitz
         return {
-            "simple": 3.0 * problem.lipschitz_max,
-            "inexact": 0.1 * problem.lipschitz,
-            "exact": 0.2 * problem.lipschitz,
+            "simple": 3.0 * problem.bounds.lipschitz_max,
+            "inexact": 0.1 * problem.bounds.lipschitz,
+            "exact": 0.2 * problem.bounds.lipschitz,
         }[self.variant]
 
     def _rho(self, problem: View) -> float:
         if self.variant == "simple" or self.rho is not None:
             return worst_row_rho(self.rho, problem)
         square = problem.F.squared_norm
-        return problem.lipschitz / square if square > 0.0 and problem.lipschitz > 0.0 else 1.0
+        return problem.bounds.lipschitz / square if square > 0.0 and problem.bounds.lipschitz > 0.0 else 1.0
 
     def _steps(self, problem: View, coupling: float, batch_size: int) -> StepRule:
         base = self._L(problem) + coupling
-        return StepRule(base=base or 1.0, stable=1.0 / (problem.lipschitz_max + coupling) if base else 1.0)
+        return StepRule(base=base or 1.0, stable=1.0 / (problem.bounds.lipschitz_max + coupling) if base else 1.0)
 
     _prepared: tuple[View, Normal] | None = None
 

@@ -11,10 +11,10 @@ from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, row_square, weight_of
 from ..kernels.terms import Terms
-from ..problem import View
 from ..schemes.primal_dual import expect
 from ..schemes.records import gather
 from ..state import State
+from ..view import View
 from . import averaging as averages
 from .base import About, Solution, Solver, require_given, require_positive, unweighted
 from .stacking import stacked
@@ -73,8 +73,10 @@ class SDCAADMM(Solver):
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         d, m = problem.n_coordinates, self._dual_size(problem)
-        rho = self.rho or (2.0 / problem.statistics.mean_square if problem.statistics.mean_square > 0.0 else 1.0)
-        vectors = {"x": x0.copy(), "x_average": x0.copy(), "u": np.zeros(problem.block.labels.size)}
+        rho = self.rho or (
+            2.0 / problem.rows.statistics.mean_square if problem.rows.statistics.mean_square > 0.0 else 1.0
+        )
+        vectors = {"x": x0.copy(), "x_average": x0.copy(), "u": np.zeros(problem.rows.block.labels.size)}
         vectors |= {name: np.zeros(d) for name in ("mean", "adjoint", "before", "ahead")}
         vectors |= {name: np.zeros(m) for name in ("y", "image", "z")}
         vectors["z"][:] = stacked(problem).K.forward(x0)

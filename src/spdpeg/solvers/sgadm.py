@@ -3,7 +3,7 @@
 Gao, Jiang, Zhang: On the information-adaptive variants of the ADMM, Journal of Scientific Computing 76 (2018).
 """
 
-from ..problem import View
+from ..view import View
 from .base import About
 from .linearized import Stochastic
 from .steps import StepRule

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..kernels.composition import apply_prox
-from ..problem import View
 from ..schemes.composite_prox import Work, composite_prox
+from ..view import View
 
 _LENGTHS = 4.0 ** np.arange(6)
 """Multiples of the safe step that are tried."""
@@ -35,12 +35,12 @@ def sharpened(
     lengths = _LENGTHS if loss is not None else _LENGTHS[:1]
     prox = _prox(problem)
     candidates = [prox(x - step * length * gradient, float(step * length)) for length in lengths]
-    if problem.bias:
+    if problem.rows.bias:
         for candidate in candidates:
             candidate[-1] = x[-1]
     if loss is None:
         return candidates[0]
-    values = np.array([loss(candidate) + problem.penalty_value(candidate) for candidate in candidates])
+    values = np.array([loss(candidate) + problem.penalty.value(candidate) for candidate in candidates])
     good = values <= values.min() + _SLACK * abs(values.min())
     return candidates[int(np.flatnonzero(good)[-1])]
 
@@ -48,8 +48,8 @@ def sharpened(
 def _prox(problem: View) -> Callable[[np.ndarray, float], np.ndarray]:
     """Point and step to the prox of step (r1 + r2(F .)); terms are packed once, for all points."""
     d, F = problem.n_coordinates, problem.F
-    if problem.joint_penalty is not None:
-        term = problem.joint_penalty.prox_term(d)
+    if problem.penalty.joint is not None:
+        term = problem.penalty.joint.prox_term(d)
 
         def exact(point: np.ndarray, step: float) -> np.ndarray:
             out = np.empty(d)

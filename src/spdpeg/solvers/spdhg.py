@@ -5,7 +5,7 @@ as Qiao, Lin, Qin, Lu: Stochastic primal dual hybrid gradient, 2016. Not the met
 (`spdhg-cers`), which has the same name.
 """
 
-from ..problem import View
+from ..view import View
 from .base import About
 from .linearized import Stochastic
 from .steps import StepRule

@@ -14,10 +14,10 @@ from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
 from ..kernels.rows import add_row, row_dot, row_squares, weight_of
 from ..kernels.terms import Terms
 from ..parameters import as_number, shown
-from ..problem import View
 from ..schemes.primal_dual import expect
 from ..schemes.records import gather
 from ..state import State
+from ..view import View
 from . import averaging as averages
 from .base import About, Solution, Solver, require_given, unweighted
 from .sampling import Independent
@@ -80,9 +80,9 @@ class SPDHGCERS(Solver):
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         if batch_size != 1:
             raise InputError(f"spdhg-cers takes one row at a time and batch_size is {batch_size}. Set it to 1.")
-        n = problem.block.labels.size
+        n = problem.rows.block.labels.size
         norms = np.empty(n)
-        row_squares(problem.block.rows, norms)
+        row_squares(problem.rows.block.rows, norms)
         np.sqrt(norms, out=norms)
         p = self.probability if problem.F.n_outputs else 0.0
         limits = [(1.0 - p) / norm for norm in (norms.max(),) if norm > 0.0]

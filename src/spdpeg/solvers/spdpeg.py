@@ -14,11 +14,11 @@ from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
 from ..parameters import as_number, one_of, shown, whole_number
-from ..problem import View
 from ..schemes import adaptive
 from ..schemes.records import gather
 from ..state import State
 from ..sums.local import LocalSums
+from ..view import View
 from . import averaging
 from .base import LARGEST, About, Solution, require_positive, require_smooth
 from .column_metric import column_metric, dual_factors
@@ -159,7 +159,7 @@ class SPDPEG(Extragradient):
     def sampler(self, problem: View, state: State) -> Sampler:
         order = one_of("sampling", self.sampling, CHOICES)
         order = "shuffled" if self._rule == "default" and order == "auto" else order
-        return make_sampler(order, problem.block.labels.size, state.batch_size, state.seed, problem.on_disk)
+        return make_sampler(order, problem.rows.block.labels.size, state.batch_size, state.seed, problem.rows.on_disk)
 
     def check(self, problem: View) -> None:
         require_smooth(self, problem)
@@ -169,10 +169,10 @@ class SPDPEG(Extragradient):
         if self._rule != "default":
             return 1
         d, outputs = problem.n_coordinates, problem.F.n_outputs
-        read = 0.0 if problem.block.rows.indptr.size else 6.0 * d  # a dense row costs as much as a few vectors
+        read = 0.0 if problem.rows.block.rows.indptr.size else 6.0 * d  # a dense row costs as much as a few vectors
         work = 11.0 * d + 22.0 * outputs - read
         batch = int(min(max(1.0, math.sqrt(work) / _WORK_PER_ROW), _LARGEST_BATCH))
-        return batch if problem.n_samples is None else min(batch, problem.n_samples)
+        return batch if problem.rows.n_samples is None else min(batch, problem.rows.n_samples)
 
     # ------------------------------------------------------------------------------------- steps that adapt
 
@@ -189,10 +189,10 @@ class SPDPEG(Extragradient):
         vectors = super().vectors(problem, batch_size, x0)
         if self._adapts(problem):
             learned = np.zeros(adaptive.LEARNED)
-            learned[adaptive.BRAKE], learned[adaptive.BIAS] = 1.0, problem.bias
+            learned[adaptive.BRAKE], learned[adaptive.BIAS] = 1.0, problem.rows.bias
             vectors |= {"start": x0.copy(), "learned": learned}
             vectors |= {name: np.zeros_like(x0) for name in ("gradient", "gradient_average")}
-            vectors |= {name: np.zeros(problem.n_features) for name in ("column_squares", "column_counts")}
+            vectors |= {name: np.zeros(problem.rows.n_features) for name in ("column_squares", "column_counts")}
             vectors["metric"] = np.ones_like(x0)
             square = problem.F.squared_norm
             vectors["dual_factors"] = np.full(problem.F.n_outputs, 1.0 / square if square > 0.0 else 1.0)
@@ -235,7 +235,7 @@ class SPDPEG(Extragradient):
         """Let steps follow the columns, if the prox of r1 allows it and rho is free."""
         v = state.vectors
         metric = np.ones_like(v["x"])
-        metric[: problem.n_features] = column_metric(
+        metric[: problem.rows.n_features] = column_metric(
             v["column_squares"], v["column_counts"], v["learned"][adaptive.MEASURED]
         )
         if self.rho is not None or problem.regularizer.scaled(metric) is None:
@@ -300,7 +300,7 @@ class SPDPEG(Extragradient):
             loss = LocalSums.of(block, problem.loss).loss
             step = 1.0 / (problem.loss.curvature * float(square))
             shown = sharpened(problem, v["x_average"], v["gradient_average"], step, loss)
-            below = loss(v["start"]) + problem.penalty_value(v["start"]) < loss(shown) + problem.penalty_value(shown)
+            below = loss(v["start"]) + problem.penalty.value(v["start"]) < loss(shown) + problem.penalty.value(shown)
             v["x_average"] = v["start"].copy() if below else shown
         v["z_average"] = problem.F.forward(v["x_average"])
 
@@ -314,8 +314,8 @@ class SPDPEG(Extragradient):
     def _outside(self, problem: View, state: State, x: np.ndarray) -> np.ndarray:
         """A copy of x in the problem's units: inside, the intercept's column has the size of the rows."""
         outside = x.copy()
-        if problem.bias:
-            outside[-1] *= state.vectors["learned"][adaptive.BIAS] / problem.bias
+        if problem.rows.bias:
+            outside[-1] *= state.vectors["learned"][adaptive.BIAS] / problem.rows.bias
         return outside
 
     def step_rule(self, state: State) -> StepRule:
@@ -343,8 +343,8 @@ class SPDPEG(Extragradient):
         if self.lipschitz is not None:
             return self.lipschitz
         if self.mode == "paper":
-            return problem.lipschitz_max
-        return problem.lipschitz if problem.loss.bounded_slope else batch_lipschitz(problem, batch_size)
+            return problem.bounds.lipschitz_max
+        return problem.bounds.lipschitz if problem.loss.bounded_slope else batch_lipschitz(problem, batch_size)
 
     def _rho(self, problem: View, L: float, square: float) -> float:
         if self.rho is not None:
@@ -353,8 +353,10 @@ class SPDPEG(Extragradient):
             return 1.0
         if L > 0.0:
             return 2.0 * L / (3.0 * square)  # the largest rho that does not shorten the tight step
-        if problem.strong_convexity > 0.0:
-            return problem.strong_convexity / square  # then the dual takes projected gradient steps of its own length
+        if problem.penalty.strong_convexity > 0.0:
+            return (
+                problem.penalty.strong_convexity / square
+            )  # then the dual takes projected gradient steps of its own length
         return dual_radius(problem) / math.sqrt(square)  # x being of the order of 1
 
     def _base(self, problem: View, L: float, s: float) -> float:
@@ -380,7 +382,7 @@ class SPDPEG(Extragradient):
 
     def _modulus(self, problem: View) -> float:
         """Effective strong convexity: in r1 it counts twice in the analysis, in l once; the paper has one mu."""
-        in_r1 = problem.strong_convexity
+        in_r1 = problem.penalty.strong_convexity
         mu = self.mu_loss + (2.0 * in_r1 if self._rule == "tight" else in_r1)
         if mu <= 0.0:
             raise UnsupportedError(
@@ -419,7 +421,7 @@ class SPDPEGSC1(SPDPEG):
             raise InputError(f"kappa is a parameter of spdpeg; {self.about.name} has no sqrt(k) term. Leave it out.")
 
     def _printed_mu(self, problem: View) -> float:
-        return self.mu_loss + problem.strong_convexity
+        return self.mu_loss + problem.penalty.strong_convexity
 
     def _steepest(self, problem: View) -> tuple[float, float]:
         regime = self._regime(problem, 1)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..kernels.terms import Terms
 from ..operators import Identity, Operator, Stack
 from ..penalties import Penalty, SeparableSum, Zero
-from ..problem import View
+from ..view import View
 
 
 class Stacked(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from ..problem import View
+from ..view import View
 
 _FAR = 1e8
 
@@ -76,20 +76,20 @@ def noise_scale(problem: View, batch_size: int) -> float:
     For logistic regression and single rows this is mean |a_i|^2 / (6 sqrt(d)). Batches drawn without repetition from N
     rows have (N - b) / (b (N - 1)) of the variance: none at b = N.
     """
-    n = problem.n_samples
+    n = problem.rows.n_samples
     variance = 1.0 / batch_size
     if n is not None and n > 1:
         variance = (n - batch_size) / (batch_size * (n - 1))
-    return math.sqrt(problem.statistics.mean_noise * variance) / distance_scale(problem)
+    return math.sqrt(problem.rows.statistics.mean_noise * variance) / distance_scale(problem)
 
 
 def batch_lipschitz(problem: View, batch_size: int) -> float:
     """Expected smoothness of a batch: L_max of single rows at b = 1, L of the mean at b = N."""
-    n = problem.n_samples
+    n = problem.rows.n_samples
     if n is None or n == 1 or batch_size == 1:
-        return problem.lipschitz_max
+        return problem.bounds.lipschitz_max
     fraction = n * (batch_size - 1) / (batch_size * (n - 1))
-    return fraction * problem.lipschitz + (1.0 - fraction) * problem.lipschitz_max
+    return fraction * problem.bounds.lipschitz + (1.0 - fraction) * problem.bounds.lipschitz_max
 
 
 def distance_scale(problem: View) -> float:
@@ -97,10 +97,10 @@ def distance_scale(problem: View) -> float:
 
     That is size * sqrt(d) / rms |a_i|; 1 if there is nothing to go by.
     """
-    square = problem.statistics.mean_square
+    square = problem.rows.statistics.mean_square
     if square == 0.0:
         return 1.0
-    size = _MARGIN if problem.loss.binary else _spread(problem.block.labels)
+    size = _MARGIN if problem.loss.binary else _spread(problem.rows.block.labels)
     return size * math.sqrt(problem.n_coordinates / square)
 
 

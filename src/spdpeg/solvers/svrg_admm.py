@@ -10,9 +10,9 @@ import numpy as np
 from ..data import Block
 from ..kernels.rows import snapshot
 from ..kernels.terms import Terms
-from ..problem import View
 from ..schemes.primal_dual import Estimator
 from ..state import State
+from ..view import View
 from . import averaging as averages
 from .base import About, Periodic, require_positive, require_smooth
 from .linearized import Linearized, worst_row_rho
@@ -67,7 +67,7 @@ class SVRGADMM(Linearized, Periodic):
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         numbers, vectors = super().start(problem, batch_size, x0)
-        n = problem.block.labels.size
+        n = problem.rows.block.labels.size
         epoch = -(-n // batch_size)
         vectors |= {"table": np.zeros(n), "mean": np.zeros(x0.size), "x_mean": x0.copy()}
         return numbers | {"epoch": epoch, "in_epoch": epoch}, vectors
@@ -79,7 +79,7 @@ class SVRGADMM(Linearized, Periodic):
         if self.steps_ahead(state) > 0:
             return 0
         v = state.vectors
-        block = problem.block
+        block = problem.rows.block
         snapshot(block.rows, block.labels, block.weights, terms.derivative, v["x_mean"], v["table"], v["mean"])
         state.numbers["in_epoch"] = 0
         return block.labels.size
@@ -98,6 +98,6 @@ class SVRGADMM(Linearized, Periodic):
         return worst_row_rho(self.rho, problem)
 
     def _steps(self, problem: View, coupling: float, batch_size: int) -> StepRule:
-        largest = problem.lipschitz_max
+        largest = problem.bounds.lipschitz_max
         base = (1.0 / self.eta if self.eta else 3.0 * largest) + coupling
         return StepRule(base=base or 1.0, stable=1.0 / (largest + coupling) if largest + coupling else math.inf)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels.rows import column_squares, scaled_squares
-from ..problem import View
+from ..view import View
 
 _PROX_FLOPS = 60.0
 """Flops of the exact prox along a chain, for each coordinate."""
@@ -20,7 +20,7 @@ _MILD = 4.0
 
 def row_flops(problem: View) -> float:
     """Of a row: its margin and its part of a gradient."""
-    return 4.0 * max(1.0, problem.block.rows.values.size / problem.block.labels.size)
+    return 4.0 * max(1.0, problem.rows.block.rows.values.size / problem.rows.block.labels.size)
 
 
 def dense_flops(problem: View) -> float:
@@ -41,7 +41,7 @@ def step_sizes(problem: View, curvature: np.ndarray, scheme: str, balance: float
     primal-dual algorithms, ICCV 2011). Uniform where a prox does not allow steps that differ.
     """
     joint = scheme == "joint-prox"
-    penalty = problem.joint_penalty if joint else problem.regularizer
+    penalty = problem.penalty.joint if joint else problem.regularizer
     assert penalty is not None
     absolute = abs(problem.F.matrix())
     columns = np.asarray(absolute.sum(axis=0), dtype=float).reshape(-1)
@@ -62,7 +62,7 @@ def step_sizes(problem: View, curvature: np.ndarray, scheme: str, balance: float
 
 def batch_curvature(problem: View, metric: np.ndarray, batch_size: int, importance: bool) -> float:
     """Twice the expected smoothness of a batch in the metric."""
-    rows, labels, weights = problem.block
+    rows, labels, weights = problem.rows.block
     n = labels.size
     squares = np.empty(n)
     scaled_squares(rows, weights, metric, squares)
@@ -70,18 +70,18 @@ def batch_curvature(problem: View, metric: np.ndarray, batch_size: int, importan
     fraction = n * (batch_size - 1) / (batch_size * (n - 1)) if n > 1 else 0.0
     if fraction > 0.0:
         even = np.ptp(metric) == 0.0
-        norm = problem.rough_gram_norm * float(metric[0]) if even else problem.rough_norm(metric)
+        norm = problem.bounds.rough_gram_norm * float(metric[0]) if even else problem.bounds.rough_norm(metric)
         mean = min(norm, float(squares.mean()))
         largest = fraction * mean + (1.0 - fraction) * largest
-    return _CURVATURE * problem.loss.curvature * largest or problem.strong_convexity or 1.0
+    return _CURVATURE * problem.loss.curvature * largest or problem.penalty.strong_convexity or 1.0
 
 
 def data_metric(problem: View, scheme: str) -> np.ndarray:
     """1 / (mean square of each column), or its root, unless that makes single rows stand out; ones otherwise."""
     even = np.ones(problem.n_coordinates)
-    penalty = problem.joint_penalty if scheme == "joint-prox" else problem.regularizer
+    penalty = problem.penalty.joint if scheme == "joint-prox" else problem.regularizer
     assert penalty is not None
-    rows, labels, weights = problem.block
+    rows, labels, weights = problem.rows.block
     means = np.empty(problem.n_coordinates)
     column_squares(rows, weights, means)
     if means.max() <= _MILD * np.min(means[means > 0.0], initial=np.inf) or penalty.scaled(means) is None:
@@ -90,6 +90,9 @@ def data_metric(problem: View, scheme: str) -> np.ndarray:
     for power in (1.0, 0.5):
         metric = np.where(means > 0.0, means, 1.0) ** -power
         scaled_squares(rows, weights, metric, squares)
-        if squares.max() / squares.mean() <= 2.0 * problem.statistics.max_square / problem.statistics.mean_square:
+        if (
+            squares.max() / squares.mean()
+            <= 2.0 * problem.rows.statistics.max_square / problem.rows.statistics.mean_square
+        ):
             return metric
     return even

@@ -18,12 +18,12 @@ from ..kernels.rows import scaled_squares, snapshot
 from ..kernels.terms import Terms
 from ..operators import Empty
 from ..parameters import one_of
-from ..problem import View
 from ..schemes import condat_vu, extragradient, linearized, pd3o
 from ..schemes.primal_dual import Estimator, plain
 from ..schemes.records import Pace, Steps, gather
 from ..state import State
 from ..sums import Evaluation
+from ..view import View
 from . import averaging, sampling
 from .base import About, Periodic, Solution, Watcher, require_positive, require_smooth
 from .sampling import Importance, Independent, Sampler
@@ -116,27 +116,27 @@ class VRSPDPEG(Periodic, Watcher):
 
     def check(self, problem: View) -> None:
         require_smooth(self, problem)
-        if self.scheme == JOINT_PROX and problem.joint_penalty is None:
+        if self.scheme == JOINT_PROX and problem.penalty.joint is None:
             raise UnsupportedError(
                 f"joint-prox needs r1 = L1 with one weight, r2 = L1 and F = FirstDifference, or no r2; here "
-                f"r1={problem.r1!r}, r2={problem.r2!r}, F={problem.F!r}. Leave scheme out."
+                f"r1={problem.penalty.r1!r}, r2={problem.r2!r}, F={problem.F!r}. Leave scheme out."
             )
 
     def default_batch(self, problem: View) -> int:
-        n = problem.block.labels.size
+        n = problem.rows.block.labels.size
         wanted = dense_flops(problem) / row_flops(problem)
         most = n // 20
         if wanted > 1.0:
             # Larger batches than this no longer lengthen the step,
-            L, mu = problem.loss.curvature * problem.rough_gram_norm, problem.strong_convexity
-            enough = 2.0 * problem.lipschitz_max / L if L > 0.0 else 1.0
+            L, mu = problem.loss.curvature * problem.bounds.rough_gram_norm, problem.penalty.strong_convexity
+            enough = 2.0 * problem.bounds.lipschitz_max / L if L > 0.0 else 1.0
             # but if steps gain so much that the table cannot follow, fewer and larger ones do.
             slow = 0.25 * n * mu / L if L > 0.0 else 0.0
             wanted, most = min(wanted, max(enough, slow)), max(most, int(min(slow, n // 4)))
         return int(np.clip(wanted, 1, max(1, most)))
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        n = problem.block.labels.size
+        n = problem.rows.block.labels.size
         d, m = problem.n_coordinates, problem.F.n_outputs
         Fx = problem.F.forward(x0)
         vectors = {"x": x0.copy(), "spare": x0.copy(), "z": Fx.copy(), "Fx_before": Fx}
@@ -152,7 +152,7 @@ class VRSPDPEG(Periodic, Watcher):
         vectors["sigma"] /= every
         if importance:
             squares = np.empty(n)
-            scaled_squares(problem.block.rows, problem.block.weights, metric, squares)
+            scaled_squares(problem.rows.block.rows, problem.rows.block.weights, metric, squares)
             vectors["probabilities"] = squares / squares.mean()
         vectors["anchor"] = x0.copy() if every > 1 else np.zeros(0)
         # The noise of the first pass would spoil a start that somebody chose.
@@ -177,7 +177,7 @@ class VRSPDPEG(Periodic, Watcher):
         if probabilities is not None:
             return Importance(probabilities, state.batch_size, state.seed, int(state.numbers["uniform"]))
         choice = "hybrid" if self.sampling == "auto" else self.sampling
-        return sampling.make(choice, problem.block.labels.size, state.batch_size, state.seed, problem.on_disk)
+        return sampling.make(choice, problem.rows.block.labels.size, state.batch_size, state.seed, problem.rows.on_disk)
 
     def set_dual(self, problem: View, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
         vectors["y"][:] = y
@@ -187,7 +187,7 @@ class VRSPDPEG(Periodic, Watcher):
         return state.numbers["until"] - state.numbers["done"]
 
     def prepare(self, problem: View, terms: Terms, state: State) -> int:
-        numbers, v, block = state.numbers, state.vectors, problem.block
+        numbers, v, block = state.numbers, state.vectors, problem.rows.block
         if self.steps_ahead(state) > 0:
             return 0
         started = not numbers["reduced"]
@@ -226,8 +226,8 @@ class VRSPDPEG(Periodic, Watcher):
         v, numbers = state.vectors, state.numbers
         penalty = problem.regularizer
         if numbers["joint"]:
-            assert problem.joint_penalty is not None
-            penalty = problem.joint_penalty
+            assert problem.penalty.joint is not None
+            penalty = problem.penalty.joint
             empty, none = Empty().bind(problem.n_coordinates), v["y"][:0]
             terms = terms._replace(forward=empty.forward_term, adjoint=empty.adjoint_term)
             v = {**v, "y": none, "z": none, "y_next": none, "y_ahead": none}
@@ -257,7 +257,7 @@ class VRSPDPEG(Periodic, Watcher):
         if not numbers["reduced"]:
             return Solution(v["spare"].copy(), v["x"].copy(), v["z"].copy(), -v["y_bar"])
         if numbers["joint"]:
-            y = problem.chain_dual(v["x"], -v["mean"])
+            y = problem.penalty.chain_dual(v["x"], -v["mean"])
             return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["x"]), -y)
         return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])
 
@@ -287,22 +287,22 @@ class VRSPDPEG(Periodic, Watcher):
     def _importance(self, problem: View) -> bool:
         if self.sampling != "auto":
             return self.sampling == "importance"
-        longest, mean = problem.statistics.max_square, problem.statistics.mean_square
-        return not problem.on_disk and longest > _UNEVEN * mean
+        longest, mean = problem.rows.statistics.max_square, problem.rows.statistics.mean_square
+        return not problem.rows.on_disk and longest > _UNEVEN * mean
 
     def _dual_every(self, problem: View, batch: int) -> int:
         """So many primal steps that their cost exceeds that of the products with F."""
         if self.dual_every is not None:
             return self.dual_every
         primal = batch * row_flops(problem) + 10.0 * problem.n_coordinates
-        most = max(1, problem.block.labels.size // (20 * batch))
+        most = max(1, problem.rows.block.labels.size // (20 * batch))
         return int(np.clip(4.0 * problem.F.matrix().nnz / primal, 1, most))
 
     def scheme_for(self, problem: View, batch: int) -> str:
         """The scheme that steps with batches of this size take."""
         if self.scheme != "auto":
             return self.scheme
-        if problem.joint_penalty is None:
+        if problem.penalty.joint is None:
             return "condat-vu"
         rows = row_flops(problem)
         with_dual, without = rows + dense_flops(problem) / batch, rows + joint_flops(problem) / batch

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ...certificate import objective_size
 from ...data import Source, as_source
 from ...engine import quietly
 from ...errors import InputError, UnsupportedError
@@ -26,9 +27,10 @@ from ...exact.multinomial import Multinomial
 from ...losses import Loss
 from ...operators import Operator, as_operator
 from ...penalties import Penalty
-from ...problem import Partitions, Problem
+from ...problem import Problem
 from ...result import Result, Run, Status, uninterrupted
 from ...sums import threads
+from ...view import Partitions
 from .account import account
 from .outputs import Coupled
 from .refit import refit
@@ -335,7 +337,8 @@ def _round(model: Any, plan: Plan, solutions: Sequence[Solution]) -> None:
         level = np.asarray(intercept).astype(np.float32).astype(float)[()] if several else intercept
         value, found = problem.objective(problem.join(coef.astype(np.float32), level)), result.certificate
         if found is not None and math.isfinite(value):
-            found = replace(found, primal=value).judged(plan.settings.tol or 0.0, problem.loss_size)
+            size = objective_size(problem.view) if isinstance(problem, Problem) else problem.objective_size
+            found = replace(found, primal=value).judged(plan.settings.tol or 0.0, size)
         objectives.append(value if math.isfinite(value) else result.objective)
         certificates.append(found)
     one = len(solutions) == 1

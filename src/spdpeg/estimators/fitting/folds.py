@@ -34,13 +34,14 @@ class FoldMoments:
     ) -> "FoldMoments | None":
         """One read; None where the model has another loss or method, or the folds do not part the rows."""
         problems = plan(model, *data).problems
-        if model.solver != "auto" or len(problems) != 1 or not problems[0].in_memory:
+        if model.solver != "auto" or len(problems) != 1 or not problems[0].view.rows.in_memory:
             return None
-        if problems[0].is_signal or problems[0].shifted_signal is not None:
+        view = problems[0].view
+        if view.moments.is_signal or view.moments.shifted_signal is not None:
             return None
-        if not isinstance(auto.plan(problems[0], model.tol)[0].method, OneRead):
+        if not isinstance(auto.plan(view, model.tol)[0].method, OneRead):
             return None
-        block = problems[0].block
+        block = view.rows.block
         rows = [_numbers(test) for _, test in folds]
         every = np.arange(block.labels.size)  # fewer than were given if rows of weight 0 were dropped
         parted = np.array_equal(np.sort(np.concatenate(rows)), every) and all(

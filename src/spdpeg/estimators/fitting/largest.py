@@ -17,7 +17,7 @@ from ...losses.base import Lines
 from ...operators import Operator, Repeated
 from ...parameters import as_number, shown
 from ...penalties import FusedL1, Penalty
-from ...problem import Problem
+from ...view import View
 from ..refusals import told
 from .flow import Plan, plan, separate
 from .outputs import Coupled, across
@@ -107,7 +107,7 @@ def typical(plan: Plan, names: Sequence[str]) -> dict[str, float]:
     In the plan the weights are 1. Where columns have different units, the largest weights are those of the column with
     the largest numbers, and far too large for all others.
     """
-    start, problem = _at_zero_of(plan), separate(plan)[0]
+    start, problem = _at_zero_of(plan), separate(plan)[0].view
     units = _units(problem)
     ratio = max(_in_typical_units(descent, units) for descent in start.inwards)
     ratios = dict.fromkeys(names, ratio)
@@ -116,20 +116,20 @@ def typical(plan: Plan, names: Sequence[str]) -> dict[str, float]:
     return {name: ratios[name] * top for name, top in _tops(start, names).items()}
 
 
-def _units(problem: Problem) -> np.ndarray:
+def _units(problem: View) -> np.ndarray:
     """Root mean square of the entries of each column that are not 0, in some rows; 0 for a column without any.
 
     Zeros do not count: a column of counts or marks is not small because few rows have one.
     """
     sample = problem.sums.sample(_SAMPLED_ROWS)
     if sample is None:
-        return np.zeros(problem.n_features)
+        return np.zeros(problem.rows.n_features)
     rows, weights = data_matrix(sample.block.rows._replace(bias=0.0)), sample.block.weights
     weights = weights if weights.size else np.ones(rows.shape[0])
     size = float(abs(rows).max()) or 1.0  # whose square may be no number
     squares = weights @ abs(rows / size) ** 2
     counts = weights @ (rows != 0.0)
-    return size * np.sqrt(np.divide(squares, counts, out=np.zeros(problem.n_features), where=counts > 0.0))
+    return size * np.sqrt(np.divide(squares, counts, out=np.zeros(problem.rows.n_features), where=counts > 0.0))
 
 
 def _in_typical_units(descent: np.ndarray, units: np.ndarray) -> float:
@@ -141,17 +141,17 @@ def _in_typical_units(descent: np.ndarray, units: np.ndarray) -> float:
     return min(1.0, float(np.median(units[known]) * np.max(np.abs(descent[known]) / units[known])) / size)
 
 
-def _curvature_in_typical_units(problem: Problem, units: np.ndarray) -> float:
+def _curvature_in_typical_units(problem: View, units: np.ndarray) -> float:
     """The same for the largest curvature, at which a ridge begins."""
     known = units > 0.0
-    if not problem.in_memory or not known.any():
+    if not problem.rows.in_memory or not known.any():
         return 1.0
     plain = np.zeros(problem.n_coordinates)  # without the intercept, which no penalty sees
     plain[: units.size] = known
     scaled = plain.copy()
     scaled[: units.size][known] = np.square(np.median(units[known]) / units[known])
-    whole = problem.rough_norm(plain)
-    return min(1.0, problem.rough_norm(scaled) / whole) if whole > 0.0 else 1.0
+    whole = problem.bounds.rough_norm(plain)
+    return min(1.0, problem.bounds.rough_norm(scaled) / whole) if whole > 0.0 else 1.0
 
 
 def _tops(start: "AtZero", names: Sequence[str]) -> dict[str, float]:
@@ -187,8 +187,8 @@ def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
 def _at_zero_of(found: Plan) -> AtZero:
     r1, r2, F = found.terms.r1, found.terms.r2, found.terms.F
     problems = separate(found)
-    descents = [_descent(problem) for problem in problems]
-    steepness = _steepness(problems[0]) if r1 is not None and not r1.unbounded.homogeneous else math.nan
+    descents = [_descent(problem.view) for problem in problems]
+    steepness = _steepness(problems[0].view) if r1 is not None and not r1.unbounded.homogeneous else math.nan
     if isinstance(found.joint, Coupled):
         k, d = len(descents), descents[0].size
         r1 = None if r1 is None else across(r1, d, k)
@@ -203,20 +203,20 @@ def _at_zero_of(found: Plan) -> AtZero:
     return AtZero(descents, steepness, r1, r2, F, found.terms.loss.smooth)
 
 
-def _descent(problem: Problem) -> np.ndarray:
+def _descent(problem: View) -> np.ndarray:
     """Minus the gradient of the mean loss at x = 0 and at the best intercept; some subgradient where it has kinks."""
     if problem.loss.smooth:
-        descent = -problem.gradient(null_model(problem))[: problem.n_features]
+        descent = -problem.gradient(null_model(problem))[: problem.rows.n_features]
         if not np.all(np.isfinite(descent)):
             problem.sums.statistics()  # which says where the data are no numbers
         return descent
-    lines = problem.loss.lines(problem.block.labels) if problem.in_memory else None
+    lines = problem.loss.lines(problem.rows.block.labels) if problem.rows.in_memory else None
     if lines is None:
         raise UnsupportedError(
             f"No largest weight is known for {problem.loss!r}, or not for rows on a disk. Give lam1 and lam2."
         )
-    slopes = _balanced(lines, problem.block.weights, bool(problem.bias))
-    return -problem.sums.adjoint(slopes)[: problem.n_features]
+    slopes = _balanced(lines, problem.rows.block.weights, bool(problem.rows.bias))
+    return -problem.sums.adjoint(slopes)[: problem.rows.n_features]
 
 
 def _balanced(lines: Lines, weights: np.ndarray, intercept: bool) -> np.ndarray:
@@ -240,11 +240,11 @@ def _balanced(lines: Lines, weights: np.ndarray, intercept: bool) -> np.ndarray:
     return slopes(0.5 * (low + high))
 
 
-def _steepness(problem: Problem) -> float:
+def _steepness(problem: View) -> float:
     """The Lipschitz constant of the gradient; where there is none, a bound on the curvature at x = 0."""
     if math.isfinite(problem.loss.curvature):
-        return problem.lipschitz
-    return problem.sums.at(null_model(problem)).curvature_range[1] * problem.statistics.mean_square
+        return problem.bounds.lipschitz
+    return problem.sums.at(null_model(problem)).curvature_range[1] * problem.rows.statistics.mean_square
 
 
 def _joint(start: AtZero, descent: np.ndarray) -> float:

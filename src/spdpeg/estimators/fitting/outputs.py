@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ...certificate import objective_size
 from ...errors import UnsupportedError
 from ...losses import Loss
 from ...operators import Operator, Repeated
@@ -84,16 +85,16 @@ class Coupled:
 
     def penalty_value(self, x: np.ndarray) -> float:
         """r1 and r2 at x."""
-        return self._count * self._problem.penalty_value(x)
+        return self._count * self._problem.view.penalty.value(x)
 
     def objective(self, x: np.ndarray) -> float:
         """The losses of all outputs and the penalties at x."""
         return self._count * self._problem.objective(x)
 
     @property
-    def loss_size(self) -> float:
+    def objective_size(self) -> float:
         """What an objective is small beside."""
-        return self._count * self._problem.loss_size
+        return self._count * objective_size(self._problem.view)
 
     def join(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """x, from what `split` returns."""

@@ -113,7 +113,7 @@ def _one(model: Any, plan: Any, k: int, basis: Basis, how: Any) -> Refitted | No
         )
         return None
     coef, intercept = problem.split(result.x)
-    return Refitted(np.asarray(columns @ coef), intercept, problem.loss_value(result.x))
+    return Refitted(np.asarray(columns @ coef), intercept, problem.view.mean_loss(result.x))
 
 
 def _pruned(plan: Any, k: int, basis: Basis, price: Any, intercept: bool) -> sp.csc_array:

@@ -63,7 +63,7 @@ def walk(
         model = clone(estimator).set_params(verbose=False, **dict.fromkeys(names, 1.0))
     whole = plan(model, X, y, sample_weight, offset)
     if moments is not None:
-        whole.problems[0].adopt_moments(moments)
+        whole.problems[0].view.moments.adopt(moments)
     fitter = JointFits() if whole.joint is not None else SeparateFits(whole)
     above: dict[int, Ends] = {}
     for i in range(lam1.size):
@@ -107,10 +107,8 @@ class SeparateFits:
 
     def __init__(self, whole: Plan) -> None:
         self._free = whole.settings.solver == "auto" and whole.settings.max_passes >= 1.0
-        for problem in whole.problems:
-            _ = problem.loss_at_zero, problem.sums  # kept by all problems that are made of this one
-        quick = self._free and all(map(continues, whole.problems))
-        self._continuations = [Continuation(problem) for problem in whole.problems] if quick else []
+        quick = self._free and all(continues(problem.view) for problem in whole.problems)
+        self._continuations = [Continuation(problem.view) for problem in whole.problems] if quick else []
 
     def fit(self, here: Plan, near: list[Ends]) -> tuple[list[Solution], Ends]:
         """Begin at a combination of fits."""
@@ -121,15 +119,15 @@ class SeparateFits:
         """The k-th problem, and where it ended."""
         problem, settings = here.problems[k], here.settings
         if near and self._continuations:
-            found = self._continuations[k].solve(problem, near, settings.tol, settings.max_passes)
+            found = self._continuations[k].solve(problem.view, near, settings.tol, settings.max_passes)
             if found is not None:
                 return Solution(problem, found[0]), found[1]
-        if self._free and is_chain(problem):
-            run = solve_chain(problem, settings.tol)
+        if self._free and is_chain(problem.view):
+            run = solve_chain(problem.view, settings.tol)
             if run is not None:
                 return Solution(problem, run), Neighbour(run.x, np.empty(0), run.dual)
         result = uninterrupted(quietly(problem, **settings._asdict(), **_start(problem, near)))
-        margins = evaluated_rows(problem.sums, result.x).margins if self._continuations else np.empty(0)
+        margins = evaluated_rows(problem.view.sums, result.x).margins if self._continuations else np.empty(0)
         return Solution(problem, result), Neighbour(result.x, margins, result.dual)
 
 

@@ -7,51 +7,60 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import penalties
-from ..certificate.slopes import MOST_FREE
 from ..operators import Empty, Identity, Operator, Repeated, as_operator
 from ..parameters import require_parts
 from ..penalties import Penalty, SeparableSum, constrain
-from .checks import checked_penalty
+
+MOST_FREE = 1000
+"""Free directions that are looked at; more make a bound too expensive."""
 
 
 class Regularization:
     """The penalised part of a problem; no part of it sees the intercept.
 
-    Attributes
+    Parameters
     ----------
     r1, r2 : Penalty
+    F : Operator, sparse matrix, array or None
+        None is the identity.
     domain : Penalty or None
         The convex set that x stays in.
+    n_features : int
+    intercept : bool
+        Whether x has one more coordinate, the last.
+
+    Attributes
+    ----------
     regularizer : Penalty
         r1 plus the domain.
     F : Operator
         Without rows where r2 is zero.
+    n_coordinates : int
+        Length of x.
     """
 
-    bias: float
-    n_features: int
-    n_coordinates: int
-
-    r1: Penalty
-    r2: Penalty
-    domain: Penalty | None
-    regularizer: Penalty
-    F: Operator
-
-    def _set_penalties(self, r1: Penalty | None, r2: Penalty | None, F: Any) -> None:
-        alone = checked_penalty("r1", r1)
-        inside = constrain(alone, self.domain)
-        inside.pack(self.n_features)  # refuses parameters that do not fit
-        self._r1_of_features = alone
-        self.r1, self.regularizer = self._beside_intercept(alone), self._beside_intercept(inside)
-        self.r2 = checked_penalty("r2", r2)
+    def __init__(
+        self, r1: Penalty, r2: Penalty, F: Any, domain: Penalty | None, n_features: int, intercept: bool
+    ) -> None:
+        self.domain = domain
+        self._n_features, self._intercept = n_features, intercept
+        self.n_coordinates = n_features + int(intercept)
+        inside = constrain(r1, domain)
+        inside.pack(n_features)  # refuses parameters that do not fit
+        self._r1_of_features = r1
+        self.r1, self.regularizer = self._beside_intercept(r1), self._beside_intercept(inside)
+        self.r2 = r2
         self.F = self._make_operator(F)
         self.r2.pack(self.F.n_outputs)
 
-    def penalty_value(self, x: np.ndarray) -> float:
+    def with_terms(self, r1: Penalty, r2: Penalty, F: Any) -> "Regularization":
+        """Others on the same coordinates, inside the same set."""
+        return Regularization(r1, r2, F, self.domain, self._n_features, self._intercept)
+
+    def value(self, x: np.ndarray) -> float:
         """r1(x) + r2(F x); infinite outside the domain."""
-        if self.joint_penalty is not None:
-            return self.joint_penalty.value(x)
+        if self.joint is not None:
+            return self.joint.value(x)
         return self.regularizer.value(x) + self.r2.value(self.F.forward(x))
 
     @property
@@ -64,13 +73,13 @@ class Regularization:
         """r1 + r2(F .) of the features as one proximable penalty, for l1 norms along a chain; None otherwise."""
         if self.domain is not None or not self.F.core.chain:
             return None
-        l1, l2 = self._r1_of_features.l1_weights(self.n_features), self.r2.l1_weights(self.F.n_outputs)
+        l1, l2 = self._r1_of_features.l1_weights(self._n_features), self.r2.l1_weights(self.F.n_outputs)
         if l1 is None or l2 is None or np.any(l1 != l1[0]):
             return None
         return penalties.FusedL1(float(l1[0]), l2)
 
     @cached_property
-    def joint_penalty(self) -> Penalty | None:
+    def joint(self) -> Penalty | None:
         """r1 + r2(F .) as one proximable penalty: where there is no r2, and for two l1 norms along a chain."""
         if self.r2.vanishes:
             return self.regularizer
@@ -84,7 +93,7 @@ class Regularization:
         """
         if self.F.n_outputs == 0:
             return np.zeros(0)
-        point = (x + subgradient)[: self.n_features]
+        point = (x + subgradient)[: self._n_features]
         assert self.fused is not None
         flat = penalties.FusedL1(0.0, self.fused.l2).prox(point)
         return -np.cumsum(point - flat)[:-1]
@@ -109,8 +118,8 @@ class Regularization:
             return Empty().bind(self.n_coordinates)
         operator = Identity() if F is None else as_operator(F)
         require_parts(operator, Operator, ("n_outputs", "squared_norm", "kernel_forward", "kernel_adjoint"))
-        operator = operator.bind(self.n_features)
-        return operator if self.bias == 0.0 else Repeated(operator, skip=1).bind(self.n_coordinates)
+        operator = operator.bind(self._n_features)
+        return Repeated(operator, skip=1).bind(self.n_coordinates) if self._intercept else operator
 
     def _beside_intercept(self, penalty: Penalty) -> Penalty:
-        return penalty if self.bias == 0.0 else SeparableSum([penalty, penalties.Zero()], [self.n_features, 1])
+        return SeparableSum([penalty, penalties.Zero()], [self._n_features, 1]) if self._intercept else penalty
