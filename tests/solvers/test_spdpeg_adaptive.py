@@ -9,6 +9,9 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import losses, operators, penalties
 from spdpeg.data import Stream
+from spdpeg.data.base import Block, no_weights
+from spdpeg.data.dense import Dense
+from spdpeg.engine.shuffle import Shuffler
 from spdpeg.errors import InputError, OrderWarning
 from spdpeg.solvers import sampling
 from support import catalogue
@@ -55,6 +58,10 @@ def data(rows: int = 1400) -> tuple[np.ndarray, np.ndarray]:
 
 def cut(X: Any, y: np.ndarray, size: int) -> list[tuple[Any, np.ndarray]]:
     return [(X[k : k + size], y[k : k + size]) for k in range(0, len(y), size)]
+
+
+def block_of(X: np.ndarray, y: np.ndarray) -> Block:
+    return Block(Dense(X).rows, y, no_weights())
 
 
 def streamed(chunks: Any, **options: Any) -> spdpeg.Result:
@@ -207,3 +214,30 @@ def test_refusals(name: str, value: Any) -> None:
     X, y = data(10)
     with pytest.raises(InputError, match=f"{name} is "):
         spdpeg.solve(spdpeg.Problem(X, y, loss=losses.Logistic()), "spdpeg", **{name: value})
+
+
+@pytest.mark.parametrize(("width", "uses"), [(10, 2), (5000, 1)])
+def test_rows_come_again_only_where_there_are_more_of_them_than_columns(width: int, uses: int) -> None:
+    state = spdpeg.state.State("spdpeg", {"batch_size": 1}, seed=0)
+    shuffler = Shuffler.resumed(64, state, width, 0.0)
+    passage = shuffler.receive(block_of(np.ones((1000, 2)), np.ones(1000)))
+    assert passage.order.size == uses * (1000 - 64)
+
+
+def test_half_of_the_buffer_is_not_used_before_it_has_judged() -> None:
+    state = spdpeg.state.State("spdpeg", {"batch_size": 1}, seed=0)
+    shuffler = Shuffler.resumed(64, state, 5000, 0.0)
+    shuffler.advance(shuffler.receive(block_of(np.ones((1000, 2)), np.ones(1000))), 936)
+    first, unused, last = shuffler.rest()
+    assert first.size == unused.size == 32
+    assert sorted([*first, *unused]) == list(range(64))
+    np.testing.assert_array_equal(last, unused)
+
+
+def test_what_is_shown_has_not_learned_its_rows_by_heart() -> None:
+    # Labels by chance and far more columns than rows: nothing can be learned but the rows themselves.
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((1200, 3000)), np.sign(rng.standard_normal(1200))
+    problem = spdpeg.Problem(Stream([(X[:600], y[:600])], classes=(-1.0, 1.0)), loss=losses.Logistic(), intercept=1.0)
+    x = spdpeg.solve(problem, "spdpeg", max_passes=1, batch_size=4).x
+    assert log_loss(x, X[600:], y[600:]) < 0.75

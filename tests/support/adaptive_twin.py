@@ -84,6 +84,7 @@ class AdaptiveTwin:
         return average
 
     def _gradient_and_step(self, x: np.ndarray, rows: np.ndarray, k: int) -> tuple[np.ndarray, float]:
+        """Mean gradient of a walk along the rows by the length of its steps, and that of the walk."""
         loss = self.instance.loss
         A, b, w = self.instance.X[rows], self.instance.labels[rows], self.instance.scaled_weights[rows]
         squares = A**2 @ self.metric
@@ -94,17 +95,26 @@ class AdaptiveTwin:
                 shrunk = 25.0 * math.exp(self.log_square + self.log_weight) / (weight * square)
                 self.used.append((int(row), min(1.0, shrunk)))
         typical = math.exp(self.log_square + self.log_weight)
-        factors = np.sqrt(25.0 * typical / np.maximum(25.0 * typical, w * squares))
-        gradient = np.mean((factors * w * formulas.loss_derivative(loss, A @ x, b))[:, None] * A, axis=0)
         least = 2.0 * self.size / (loss.curvature * math.sqrt(typical))
         self.radius = max(self.radius, math.sqrt(np.sum(x**2 / self.metric)), least)
-        self.weight += self.radius**2 * float(self.metric @ gradient**2)
+        factors = np.sqrt(25.0 * typical / np.maximum(25.0 * typical, w * squares))
+        at, steps, gradients = x, [], []
+        for i in range(len(b)):
+            slope = formulas.loss_derivative(loss, A[[i]] @ at, b[[i]])[0]
+            gradients.append(factors[i] * w[i] * slope * A[i])
+            self.weight += self.radius**2 * float(self.metric @ gradients[-1] ** 2)
+            steps.append(self._step(typical, factors[i] * w[i] * squares[i], k * len(b)))
+            at = at - steps[-1] * self.metric * gradients[-1]
+        return np.average(gradients, axis=0, weights=steps), sum(steps)
+
+    def _step(self, typical: float, square: float, used: int) -> float:
+        loss = self.instance.loss
         limit = 64.0 / (loss.curvature * typical)
         if not loss.bounded_slope:
-            limit = 1.0 / (loss.curvature * max(typical, float(np.mean(factors * w * squares))))
+            limit = 1.0 / (loss.curvature * max(typical, square))
         if self.slope:
-            limit = min(limit, 1.0 / (self.slope * (k + self.shift)))
-        return gradient, min(0.92 * self.radius**2 / math.sqrt(self.weight), limit)
+            limit = min(limit, 1.0 / (self.slope * (used + self.shift)))
+        return min(0.92 * self.radius**2 / math.sqrt(self.weight), limit)
 
     def _measure(self, square: float, weight: float, size: float) -> None:
         self.seen += 1

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data import Block, Stream, Tables
+from ..data.blocks import pick
 from ..errors import InputError, UnsupportedError
 from ..parameters import shown
 from ..result import Status
@@ -26,6 +27,15 @@ class Portion(NamedTuple):
     order: np.ndarray
     steps: int
     rows: int
+
+
+class Rest(NamedTuple):
+    """Rows of a stream that wait for others, when there are none: some to use, others to choose by, then those too."""
+
+    all: Block
+    first: list[Portion]
+    unused: Block | None
+    last: list[Portion]
 
 
 class FiniteFeed:
@@ -49,12 +59,8 @@ class FiniteFeed:
         order = self._sampler.draw(self._state.batches, steps * self._batches)
         return Portion(self.block, order, steps, steps * self.rows_per_step)
 
-    waiting: Block | None = None
-    """No row waits for others."""
-
-    def rest(self) -> Iterator[Portion]:
-        """Nor is any left over."""
-        return iter(())
+    def rest(self) -> None:
+        """No row waits for others."""
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -99,23 +105,28 @@ class StreamFeed:
         rows, self._unreported = self._unreported, 0
         return Portion(self.block, self._passage.order[start : self._used], steps, rows)
 
-    @property
-    def waiting(self) -> Block | None:
-        """The rows that wait for others."""
-        return self._shuffler.kept
+    def rest(self) -> Rest | None:
+        """The rows that wait, as if no others were to come."""
+        kept = self._shuffler.kept
+        if kept is None:
+            return None
+        first, unused, last = self._shuffler.rest()
+        return Rest(
+            kept,
+            list(self._portions(kept, first)),
+            pick(kept, unused) if unused.size else None,
+            list(self._portions(kept, last)),
+        )
 
-    def rest(self) -> Iterator[Portion]:
-        """The rows that wait, as if no others were to come: whole steps, then one of what is left."""
-        if self._shuffler.kept is None:
-            return
-        block, order = self._shuffler.kept, self._shuffler.rest()
+    def _portions(self, block: Block, order: np.ndarray) -> Iterator[Portion]:
+        """Whole steps, then one of what is left."""
         whole = order.size // self.rows_per_step
-        last = (order.size - whole * self.rows_per_step) // self._batches * self._batches
+        start = whole * self.rows_per_step
+        left = (order.size - start) // self._batches * self._batches
         if whole:
-            yield Portion(block, order[: whole * self.rows_per_step], whole, 0)
-        if last:
-            start = whole * self.rows_per_step
-            yield Portion(block, order[start : start + last], 1, 0)
+            yield Portion(block, order[:start], whole, 0)
+        if left:
+            yield Portion(block, order[start : start + left], 1, 0)
 
     def close(self) -> None:
         """Leave the rows that wait in the state, and give those that were not needed back to the stream."""

@@ -17,6 +17,7 @@ from ..solvers.base import Periodic, Solver
 from ..state import State
 from ..view import View
 from .budgets import Budget, Clock, Limits
+from .feed import Portion
 from .recorder import Progress, Recorder, diverged
 from .stages import Course, Planned
 
@@ -223,12 +224,20 @@ class _Run:
 
 def _with_rest(problem: View, terms: Terms, state: State, course: Course) -> State:
     """The state at the end of a stream if the rows that wait for others were used too; the run's own keeps them."""
-    shown = state.copy()
-    for portion in course.feed.rest():
-        course.method.advance(problem, terms, shown, portion.block, portion.order, portion.steps)
-        shown.iterations += portion.steps
-    course.method.polish(problem, shown, course.feed.waiting)
-    _require_finite(course.method, shown)
+    shown, method, rest = state.copy(), course.method, course.feed.rest()
+
+    def use(portions: list[Portion]) -> None:
+        for portion in portions:
+            method.advance(problem, terms, shown, portion.block, portion.order, portion.steps)
+            shown.iterations += portion.steps
+
+    if rest is not None:
+        use(rest.first)
+        if rest.unused is not None:
+            method.weigh(problem, shown, rest.unused)
+        use(rest.last)
+    method.polish(problem, shown, rest.all if rest is not None else None)
+    _require_finite(method, shown)
     return shown
 
 

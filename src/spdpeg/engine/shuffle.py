@@ -1,7 +1,7 @@
 """Rows on their way from a stream to the steps: mixed in a buffer, kept from run to run, none of them dropped."""
 
 import math
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -19,7 +19,8 @@ _PLACE = (1, 2, 3, 4)
 
 _REPEATED = 1 << 14
 """Up to so many rows, each that comes lets a random one of the buffer be used once more: short streams have fewer rows
-than a method needs steps. Later rows are used once."""
+than a method needs steps. Later rows are used once, and so are the first ones, as many as there are columns: fewer rows
+than columns can be learned by heart."""
 
 
 class Passage(NamedTuple):
@@ -39,8 +40,8 @@ class Shuffler:
     the rows are cut into chunks. With `size` 0 rows go out as they come in.
     """
 
-    def __init__(self, size: int, seed: int) -> None:
-        self.size, self.seed = size, seed
+    def __init__(self, size: int, seed: int, width: int) -> None:
+        self.size, self.seed, self._width = size, seed, width
         self.kept: Block | None = None
         self._out = 0
         """The first rows of `kept` are out of the buffer and wait for a whole step."""
@@ -51,7 +52,7 @@ class Shuffler:
     @classmethod
     def resumed(cls, size: int, state: State, width: int, bias: float) -> Self:
         """With the rows that wait in the state."""
-        shuffler = cls(size, state.seed)
+        shuffler = cls(size, state.seed, width)
         if state.held:
             shuffler.kept = from_arrays(state.held, width, bias)
             shuffler._out, shuffler._received = (int(count) for count in state.held["counts"])
@@ -80,14 +81,21 @@ class Shuffler:
         self.advance(needed, used)
         return needed.came
 
-    def rest(self) -> np.ndarray:
-        """Places of the rows kept, in an order to use them in if no other came."""
+    def rest(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Places of the rows kept, as if no other came: those to use, some that are not among them, what to use then.
+
+        Where rows can be learned by heart, half of the buffer is left out at first. They are used more often where a
+        stream has hardly begun.
+        """
         if self.kept is None:
-            return np.empty(0, dtype=np.int64)
+            return (np.empty(0, dtype=np.int64),) * 3
         rng = generator(self.seed, *_PLACE, self._received, 0)
         inside = np.arange(self._out, self.kept.labels.size)
-        times = 1 + (self._repeats(self._received) if self.size else 0)
-        return np.concatenate([np.arange(self._out), *(rng.permutation(inside) for _ in range(times))])
+        wide = self._received < self._width
+        first, unused = np.split(rng.permutation(inside), [inside.size // 2 if wide else inside.size])
+        again = 2 if wide and self._received < 2 * self.size else int(self.size > 0 and self._repeats(self._received))
+        more = [rng.permutation(inside) for _ in range(again)]
+        return np.concatenate([np.arange(self._out), first]), unused, np.concatenate([unused, *more])
 
     def _passage(self, pool: Block, came: int, enough: float) -> Passage:
         """As rows come in, until there are enough to use."""
@@ -117,11 +125,11 @@ class Shuffler:
         return np.concatenate(found)
 
     def _draw(self, chunk: int) -> np.ndarray:
-        repeats = self._repeats(chunk * _CHUNK)
-        slots = np.full((_CHUNK, 2), -1)
-        rng = generator(self.seed, *_PLACE, chunk)
-        slots[:, : 1 + repeats] = rng.integers(self.size, size=(_CHUNK, 1 + repeats))
+        numbers = chunk * _CHUNK + np.arange(_CHUNK)
+        slots = generator(self.seed, *_PLACE, chunk).integers(self.size, size=(_CHUNK, 2))
+        slots[~self._repeats(numbers), 1] = -1
         return slots
 
-    def _repeats(self, number: int) -> int:
-        return 1 if number < _REPEATED else 0
+    def _repeats(self, numbers: Any) -> Any:
+        """Whether a row is used again when those of these numbers come."""
+        return (numbers >= self._width) & (numbers < _REPEATED)

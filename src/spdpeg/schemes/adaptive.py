@@ -11,20 +11,21 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
-from ..kernels.rows import Rows, add_row, count_entries, row_dot, scaled_square, weight_of
+from ..kernels.rows import Rows, add_row, add_scaled_row, count_entries, row_dot, scaled_square, weight_of
 from ..kernels.terms import Terms
 from .primal_dual import blend, expect
 
 RADIUS, WEIGHT, COUNT, SEEN, LOG_SQUARE, LOG_WEIGHT, SLOPE, LOSS, LOSS_AT_ZERO, JUDGED, BRAKE, BIAS, STEP = range(13)
-SURPRISED, MEASURED = 13, 14
+SURPRISED, MEASURED, LENGTH = 13, 14, 15
 """Places in the vector of what the method learns about its course:
 
 largest distance from the start; sum of squared distance times squared gradient; steps since the start; rows measured;
 means of log |a_i|^2 and of log w_i; mean slope of the loss at 0; recent losses at x and at 0, and how many of them
 since the start; factor that shrinks with each new start; entry of the intercept's column; last step; fraction of recent
-rows that were far larger than expected, less that of those far smaller; rows that the columns were measured on.
+rows that were far larger than expected, less that of those far smaller; rows that the columns were measured on; how
+long a step to show at most, in safe ones, 0 if unknown.
 """
-LEARNED = 15
+LEARNED = 16
 
 _FORGETTING = 3.0
 """Means of row sizes weigh row i like i^3: first chunks of another size are soon forgotten."""
@@ -132,6 +133,14 @@ def shrinkage(square: float, learned: np.ndarray) -> float:
     return math.sqrt(typical / square) if square > typical else 1.0
 
 
+class Stride(NamedTuple):
+    """How long the steps along the rows of a batch are: found from them, at most `limit`, or `given` if not 0."""
+
+    course: Course
+    limit: float
+    given: float
+
+
 @inner
 def descent(
     block: Block,
@@ -139,22 +148,33 @@ def descent(
     order: np.ndarray,
     value: Term,
     derivative: Term,
+    stride: Stride,
     metric: np.ndarray,
     learned: np.ndarray,
     at: np.ndarray,
     gradient: np.ndarray,
 ) -> float:
-    """Fill the mean gradient of the rows in `order` at the point `at`; returns their mean square."""
+    """Walk from the point `at` along the rows in `order`, a step each; returns how far in all.
+
+    The gradient is the mean of those that the walk met, by the length of their steps: the point that one step of the
+    whole length leads to is the end of the walk.
+    """
     gradient[:] = 0.0
-    squares = 0.0
+    total = 0.0
     for k in range(order.size):
         i = order[k]
         weight, label = weight_of(block.weights, i), block.labels[i]
         margin = row_dot(rows, i, at)
         square = scaled_square(rows, i, metric)
         factor = shrinkage(weight * (square - rows.bias * rows.bias), learned)
-        squares += weight * factor * square
-        add_row(rows, i, factor * weight * call_scalar(derivative, margin, label) / order.size, gradient)
+        slope = factor * weight * call_scalar(derivative, margin, label)
+        c = stride.given
+        if c == 0.0:
+            c = step_length(stride, learned, weight * factor * square, slope * slope * square)
+        total += c
+        add_row(rows, i, c * slope, gradient)
+        if k + 1 < order.size:
+            add_scaled_row(rows, i, -c * slope, metric, at)
         if factor < 1.0:
             continue
         zero = weight * call_scalar(value, 0.0, label)
@@ -163,27 +183,40 @@ def descent(
         fraction = 1.0 / min(learned[JUDGED], _RECENT)
         learned[LOSS] += fraction * (here - learned[LOSS])
         learned[LOSS_AT_ZERO] += fraction * (zero - learned[LOSS_AT_ZERO])
-    return squares / order.size
+    for j in range(gradient.size):
+        gradient[j] /= total
+    return total
 
 
 @inner
-def step_length(
-    course: Course, learned: np.ndarray, squares: float, iteration: float, distance: float, gradient: float
-) -> float:
-    """The step, from squared distance to the start, squared gradient and mean square of the batch."""
+def typical_square(learned: np.ndarray) -> float:
+    """Weighted square of the usual row, intercept's column included."""
+    return math.exp(learned[LOG_WEIGHT]) * (math.exp(learned[LOG_SQUARE]) + learned[BIAS] * learned[BIAS])
+
+
+@inner
+def longest_step(course: Course, learned: np.ndarray, count: float, batch: int, distance: float) -> float:
+    """What bounds the next steps, `count` rows having been used; and the squared distance to the start is noted."""
     if learned[SEEN] == 0.0:
         return 1.0  # only empty rows so far: nothing but proxes, which take any step
-    largest = math.exp(learned[LOG_WEIGHT]) * (math.exp(learned[LOG_SQUARE]) + learned[BIAS] * learned[BIAS])
+    largest = typical_square(learned)
     least = course.first * learned[SLOPE] / (course.curvature * math.sqrt(largest))
     learned[RADIUS] = max(learned[RADIUS], math.sqrt(distance), least)
-    learned[WEIGHT] += learned[RADIUS] * learned[RADIUS] * gradient
-    limit = _BEYOND / (course.curvature * largest)
-    if not course.bounded_slope:
-        limit = 1.0 / (course.curvature * max(largest, squares))
+    limit = (_BEYOND if course.bounded_slope else 1.0) / (course.curvature * largest)
     if course.slope > 0.0:
-        limit = min(limit, 1.0 / (course.slope * (iteration + course.shift)))
+        limit = min(limit, 1.0 / (course.slope * (count + course.shift)))
     if course.rho > 0.0 and course.square > 0.0:
-        limit = min(limit, _COUPLING / (course.rho * course.square))
+        limit = min(limit, _COUPLING / (course.rho * course.square * batch))
+    return limit
+
+
+@inner
+def step_length(stride: Stride, learned: np.ndarray, square: float, gradient: float) -> float:
+    """The step along a row, from its weighted square and the squared gradient."""
+    course, limit = stride.course, stride.limit
+    learned[WEIGHT] += learned[RADIUS] * learned[RADIUS] * gradient
+    if not course.bounded_slope and course.curvature * square * limit > 1.0:
+        limit = 1.0 / (course.curvature * square)
     if learned[WEIGHT] == 0.0:
         return limit
     factor = _CAUTION * course.scale * learned[BRAKE]
@@ -245,7 +278,8 @@ def adaptive_extragradient(
 ) -> None:
     """Iterations first, ..., first + steps - 1 of SPDPEG with steps of their own length.
 
-    with a step c metric_j for coordinate j, and rho in proportion to 1 / c and to the factors of the rows of F,
+    with a step c metric_j for coordinate j, and rho in proportion to 1 / c and to the factors of the rows of F; g is
+    the gradient of a walk from x along the rows of the batch, whose steps add up to c,
 
     y_bar = prox_{rho r2*}(y + rho F x)
     x_bar = prox_{c r1}(x - c (g + F^T y))
@@ -285,7 +319,16 @@ def adaptive_extragradient(
         if given.bias != 0.0:
             follow_size(learned, x, start, x_average, gradient_average)
             rows = Rows(given.values, given.indices, given.indptr, given.width, learned[BIAS])
-        squares = descent(block, rows, rows_here, value, terms.derivative, metric, learned, x, gradient)
+        # A loop that adds up writes nothing: its order, hence its rounding, would depend on where the vectors lie.
+        distance = 0.0
+        for j in range(x.size):
+            distance += (x[j] - start[j]) ** 2 / metric[j]
+        for j in range(x.size):
+            ahead[j] = x[j]
+        learned[BRAKE] = min(1.0, _EASING * learned[BRAKE])
+        limit = longest_step(course, learned, float((first + k) * batch), batch, distance)
+        found = Stride(course, limit, 0.0)
+        c = descent(block, rows, rows_here, value, terms.derivative, found, metric, learned, ahead, gradient)
         if learned[JUDGED] >= _RECENT and learned[LOSS] > _TOO_LARGE * learned[LOSS_AT_ZERO]:
             learned[LOSS] = learned[LOSS_AT_ZERO] = learned[JUDGED] = 0.0
             learned[BRAKE] *= 0.5
@@ -310,12 +353,6 @@ def adaptive_extragradient(
             learned[SEEN] = min(learned[SEEN], _RECENT)
             continue
 
-        distance, length = 0.0, 0.0
-        for j in range(x.size):
-            distance += (x[j] - start[j]) ** 2 / metric[j]
-            length += metric[j] * gradient[j] ** 2
-        learned[BRAKE] = min(1.0, _EASING * learned[BRAKE])
-        c = step_length(course, learned, squares, float(first + k), distance, length)
         learned[STEP] = c
         # Dual steps that differ belong to a prox that is the same for all.
         rho = _COUPLING / c if course.rho == 0.0 else course.rho * course.square
@@ -333,7 +370,10 @@ def adaptive_extragradient(
 
         if course.two_samples:
             second = order[k * per_step + batch : (k + 1) * per_step]
-            descent(block, rows, second, value, terms.derivative, metric, learned, x_bar, gradient)
+            for j in range(x.size):
+                ahead[j] = x_bar[j]
+            same = Stride(course, limit, c / batch)
+            descent(block, rows, second, value, terms.derivative, same, metric, learned, ahead, gradient)
         call_linear(terms.adjoint, y_bar, back)
         for j in range(x.size):
             ahead[j] = x[j] - c * metric[j] * (gradient[j] + back[j])

@@ -141,6 +141,9 @@ class Solver(Parameterized):
         """Those of `start`; a method whose constants read data makes them here without choosing any."""
         return self.start(problem, batch_size, x0)[1]
 
+    def weigh(self, problem: View, state: State, rows: Block) -> None:
+        """Choose how to polish, by rows of a stream that the state has not used yet."""
+
     def polish(self, problem: View, state: State, rows: Block | None) -> None:
         """Improve on what the state shows at the end of a stream, given rows that wait; the run goes on without it."""
 

@@ -8,7 +8,7 @@ from ..kernels.composition import apply_prox
 from ..schemes.composite_prox import Work, composite_prox
 from ..view import View
 
-_LENGTHS = 4.0 ** np.arange(6)
+LENGTHS = 4.0 ** np.arange(6)
 """Multiples of the safe step that are tried."""
 
 _SLACK = 1e-3
@@ -17,32 +17,46 @@ _SLACK = 1e-3
 _DUAL_STEPS = 50
 
 
-def sharpened(
-    problem: View, x: np.ndarray, gradient: np.ndarray, step: float, loss: Callable[[np.ndarray], float] | None
-) -> np.ndarray:
-    """prox_{s (r1 + r2(F .))}(x - s gradient), s being chosen by the objective on rows at hand.
+def sharpened(problem: View, x: np.ndarray, gradient: np.ndarray, step: float) -> np.ndarray:
+    """prox_{s (r1 + r2(F .))}(x - s gradient), s being the step; the intercept, if any, stays as it is."""
+    return _step(problem, x, gradient, _prox(problem), step)
+
+
+def best_length(
+    problem: View,
+    x: np.ndarray,
+    gradient: np.ndarray,
+    step: float,
+    lengths: np.ndarray,
+    objective: Callable[[np.ndarray], float],
+) -> tuple[float, np.ndarray]:
+    """The longest of the steps that are about as good as the best, in safe ones, and where it leads.
 
     Parameters
     ----------
     problem : View
     x, gradient : array
-        A point, and the gradient of the mean loss about there; the intercept, if any, stays as it is.
+        A point, and the gradient of the mean loss about there.
     step : float
-        A safe s, of the order of 1 / L.
-    loss : callable or None
-        Mean loss on some rows. Without it the safe step is taken.
+        A safe one, of the order of 1 / L.
+    lengths : array
+        Multiples of it, increasing.
+    objective : callable
     """
-    lengths = _LENGTHS if loss is not None else _LENGTHS[:1]
     prox = _prox(problem)
-    candidates = [prox(x - step * length * gradient, float(step * length)) for length in lengths]
+    points = [_step(problem, x, gradient, prox, float(step * length)) for length in lengths]
+    values = np.array([objective(point) for point in points])
+    best = int(np.flatnonzero(values <= values.min() + _SLACK * abs(values.min()))[-1])
+    return float(lengths[best]), points[best]
+
+
+def _step(
+    problem: View, x: np.ndarray, gradient: np.ndarray, prox: Callable[[np.ndarray, float], np.ndarray], step: float
+) -> np.ndarray:
+    moved = prox(x - step * gradient, step)
     if problem.rows.bias:
-        for candidate in candidates:
-            candidate[-1] = x[-1]
-    if loss is None:
-        return candidates[0]
-    values = np.array([loss(candidate) + problem.penalty.value(candidate) for candidate in candidates])
-    good = values <= values.min() + _SLACK * abs(values.min())
-    return candidates[int(np.flatnonzero(good)[-1])]
+        moved[-1] = x[-1]
+    return moved
 
 
 def _prox(problem: View) -> Callable[[np.ndarray, float], np.ndarray]:

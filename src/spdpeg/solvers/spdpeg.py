@@ -5,6 +5,7 @@ optimization, Neurocomputing 273 (2018). docs/spdpeg.md lists where the printed 
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -19,13 +20,12 @@ from ..schemes.records import gather
 from ..state import State
 from ..sums.local import LocalSums
 from ..view import View
-from . import averaging
+from . import averaging, sharpening
 from .base import LARGEST, About, Solution, require_positive, require_smooth
 from .column_metric import column_metric, dual_factors
 from .extragradient import Extragradient
 from .sampling import CHOICES, Sampler
 from .sampling import make as make_sampler
-from .sharpening import sharpened
 from .steps import StepRule, batch_lipschitz, dual_radius, extragradient_limit, noise_scale
 
 MODES = ("default", "tight", "paper")
@@ -282,27 +282,50 @@ class SPDPEG(Extragradient):
         x, x_last = (self._outside(problem, state, point) for point in (found.x, found.x_last))
         return found._replace(x=x, x_last=x_last)
 
+    def weigh(self, problem: View, state: State, rows: Block) -> None:
+        """Find out on other rows how long a step to show at most: rows that were used may ask for too long ones."""
+        if self._can_judge(state, rows):
+            length, _ = self._sharpened(problem, state, rows, sharpening.LENGTHS)
+            state.vectors["learned"][adaptive.LENGTH] = length
+
     def polish(self, problem: View, state: State, rows: Block | None) -> None:
         """Show a point that is sparse and fused where the penalties make it so, and no worse than the start."""
         v = state.vectors
         if "learned" not in v or v["learned"][adaptive.COUNT] == 0.0:
             return
-        learned = v["learned"]
-        square = np.exp(learned[adaptive.LOG_WEIGHT]) * (
-            np.exp(learned[adaptive.LOG_SQUARE]) + learned[adaptive.BIAS] ** 2
-        )
-        if rows is None or rows.labels.size < _ENOUGH_ROWS:
-            # Too few to choose a step by: one as long as the method's own does no harm.
-            step = float(learned[adaptive.STEP])
-            v["x_average"] = sharpened(problem, v["x_average"], v["gradient_average"], step, None)
+        if rows is not None and self._can_judge(state, rows):
+            most = v["learned"][adaptive.LENGTH] or math.inf
+            lengths = sharpening.LENGTHS
+            _, shown = self._sharpened(problem, state, rows, lengths[lengths <= most])
+            objective = self._objective(problem, state, rows)
+            v["x_average"] = v["start"].copy() if objective(v["start"]) < objective(shown) else shown
         else:
-            block = rows._replace(rows=rows.rows._replace(bias=float(learned[adaptive.BIAS])))
-            loss = LocalSums.of(block, problem.loss).loss
-            step = 1.0 / (problem.loss.curvature * float(square))
-            shown = sharpened(problem, v["x_average"], v["gradient_average"], step, loss)
-            below = loss(v["start"]) + problem.penalty.value(v["start"]) < loss(shown) + problem.penalty.value(shown)
-            v["x_average"] = v["start"].copy() if below else shown
+            # Too few rows to choose a step by: one as long as the method's own does no harm.
+            step = float(v["learned"][adaptive.STEP])
+            v["x_average"] = sharpening.sharpened(problem, v["x_average"], v["gradient_average"], step)
         v["z_average"] = problem.F.forward(v["x_average"])
+
+    def _can_judge(self, state: State, rows: Block) -> bool:
+        """Whether there are steps to judge, and rows enough to do so."""
+        v = state.vectors
+        return "learned" in v and v["learned"][adaptive.COUNT] > 0.0 and rows.labels.size >= _ENOUGH_ROWS
+
+    def _objective(self, problem: View, state: State, rows: Block) -> Callable[[np.ndarray], float]:
+        """On these rows, in the method's unit of the intercept."""
+        bias = float(state.vectors["learned"][adaptive.BIAS])
+        loss = LocalSums.of(rows._replace(rows=rows.rows._replace(bias=bias)), problem.loss).loss
+        return lambda x: loss(x) + problem.penalty.value(x)
+
+    def _sharpened(self, problem: View, state: State, rows: Block, lengths: np.ndarray) -> tuple[float, np.ndarray]:
+        v, step = state.vectors, self._safe_step(problem, state)
+        objective = self._objective(problem, state, rows)
+        return sharpening.best_length(problem, v["x_average"], v["gradient_average"], step, lengths, objective)
+
+    def _safe_step(self, problem: View, state: State) -> float:
+        """1 / L of the usual row."""
+        learned = state.vectors["learned"]
+        square = math.exp(learned[adaptive.LOG_SQUARE]) + learned[adaptive.BIAS] ** 2
+        return 1.0 / (problem.loss.curvature * math.exp(learned[adaptive.LOG_WEIGHT]) * square)
 
     def fallback(self, problem: View, state: State) -> Solution | None:
         """The start, so that no objective is reported above that."""
