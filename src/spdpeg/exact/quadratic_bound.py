@@ -7,15 +7,13 @@ bound loses |e|^T |w* - w| instead: l1 weights bound w*, as weight |w*|_1 is at 
 no more than rounding, and w* is taken to be at most ten times as large as w.
 """
 
-import math
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from ..penalties.conic import ConicForm, group_norms
 from ..quadratic import Model
-from ..sums.moments import DiagonalMoments, Quadratic
+from ..sums.moments import Quadratic
 
 _EPS = float(np.finfo(float).eps)
 _TERMS = 64.0 * _EPS
@@ -120,14 +118,3 @@ def _linear(
         return np.inf
     reach = np.abs(w) + _FARTHEST * (np.abs(w) + float(np.max(np.abs(w), initial=0.0)))
     return cost + float(slope[bare] @ reach[bare])
-
-
-def chain_bound(loss: DiagonalMoments, linear: np.ndarray) -> float:
-    """min over x of the loss plus linear^T x, which must be below the penalties; there is none if a 0 is pulled."""
-    curved = loss.curvature > 0.0
-    if np.any(linear[~curved]):
-        return -math.inf
-    shift = np.divide(linear, loss.curvature, out=np.zeros_like(linear), where=curved)
-    terms = linear * (loss.target - 0.5 * shift)
-    rounding = _NOISE * float(np.sum(np.abs(linear) * (np.abs(loss.target) + np.abs(shift))))
-    return loss.rest + float(np.sum(terms)) - rounding - _ERRORS * loss.error(loss.target - shift)

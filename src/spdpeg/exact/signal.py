@@ -12,19 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ..certificate import Certificate
-from ..kernels.weighted_chain import MEMORY, chain_flows, weighted_chain_signal
+from ..kernels.weighted_chain import MEMORY, chain_dual, chain_flows, weighted_chain_signal
 from ..penalties import FusedL1
 from ..result import History, Run, Status
 from ..sums.moments import DiagonalMoments, ShiftedSignal
 from ..view import View
-from .quadratic_bound import chain_bound
 
 SURE = 1e-8
 """Relative error of the loss, and gap unless a larger one is asked for, up to which no row is read again."""
 
 _EPS = float(np.finfo(float).eps)
-_INSIDE = 1.0 - 4.0 * _EPS
-"""What is scaled to lie within a bound is this far short of it, as rounding could cross it."""
+_NOISE = 4.0 * _EPS
+"""Relative rounding error of the terms of a sum, entry by entry."""
+_ERRORS = 4.0
+"""Times the rounding error of the loss where the bound is taken: of the objective at x, which is next to it, too."""
 
 _MOST_LEVELS = 200
 """Levels that are tried; bisection alone ends far earlier."""
@@ -60,16 +61,15 @@ def along_chain(problem: View) -> ChainSolution:
     assert fused is not None
     if isinstance(loss, DiagonalMoments):
         x, y = _prox(loss, fused, 0.0)
-        return ChainSolution(x, y, chain_bound(loss, _balance(loss, fused.l1, x, problem.F.adjoint(y))))
+        return ChainSolution(x, y, _bound(loss, fused.l1, x, y)[0])
     signal = loss.signal
     level = _best_level(signal, fused)
     alone, y = _prox(signal, fused, level)
     x = np.append(alone, level / loss.unit)
-    linear = _balance(signal, fused.l1, loss.shifted(x), problem.F.adjoint(y)[:-1])
-    lower = chain_bound(signal, linear)
+    lower, pull = _bound(signal, fused.l1, loss.shifted(x), y)
     if fused.l1 > 0.0:  # without it a level of 0 is as good as any
         value = loss.value(x) + problem.penalty.value(x)
-        lower -= abs(float(np.sum(linear))) * _farthest_level(signal, fused.l1, value)
+        lower -= abs(pull) * _farthest_level(signal, fused.l1, value)
     return ChainSolution(x, y, lower)
 
 
@@ -132,16 +132,14 @@ def _best_level(signal: DiagonalMoments, fused: FusedL1) -> float:
     return level
 
 
-def _balance(signal: DiagonalMoments, l1: float, point: np.ndarray, force: np.ndarray) -> np.ndarray:
-    """A slope of the penalties at x, close to minus that of the loss: the force F^T y, and what l1 |x|_1 can add.
+def _bound(signal: DiagonalMoments, l1: float, point: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """A number below the optimum, from the flow y at x, and what is left of the slopes' sum, which a level would feel.
 
     `point` is x with the level.
     """
-    # Where no value was observed the flow alone must balance l1, which rounding may miss: a smaller flow does not.
-    most = float(np.max(np.abs(force[signal.curvature == 0.0]), initial=0.0))
-    if most > l1 > 0.0:
-        force = force * (_INSIDE * l1 / most)
-    return force + np.clip(-signal.gradient(point) - force, -l1, l1)
+    value, noise, loss, cancelled, pull = chain_dual(signal.target, signal.curvature, float(l1), point, y)
+    error = signal.rounding(signal.rest + loss, cancelled)
+    return signal.rest + value - _NOISE * noise - _ERRORS * error, pull
 
 
 def _farthest_level(signal: DiagonalMoments, l1: float, value: float) -> float:

@@ -3,9 +3,20 @@
 import numpy as np
 
 from .chain import MEMORY, chain_prox
-from .jit import inner, kernel
+from .jit import inner, kernel, strict
 
-__all__ = ["MEMORY", "chain_bounds", "chain_flows", "chain_signal", "flows_along", "weighted_chain_signal"]
+__all__ = [
+    "MEMORY",
+    "chain_bounds",
+    "chain_dual",
+    "chain_flows",
+    "chain_signal",
+    "flows_along",
+    "weighted_chain_signal",
+]
+
+_INSIDE = 1.0 - 1e-15
+"""A scaled flow stays this far short of its limit, where rounding could cross it."""
 
 
 @inner
@@ -181,3 +192,46 @@ def chain_bounds(
             moved = best - y[i]
             dual += 0.5 * weight * moved * moved + l1 * abs(best) + divergence * (best - level)
     return primal, dual, largest
+
+
+@strict
+def _added(value: float, term: float, carry: float) -> tuple[float, float]:
+    """The sum, and the rounding error to take away from the next term, so that a long chain costs no digits."""
+    corrected = term - carry
+    total = value + corrected
+    return total, (total - value) - corrected
+
+
+@kernel
+def chain_dual(
+    y: np.ndarray, weights: np.ndarray, l1: float, x: np.ndarray, flows: np.ndarray
+) -> tuple[float, float, float, float, float]:
+    """The least value of sum_i w_i (b_i - y_i)^2 / 2 + <g, b>, and what rounding may have done to it.
+
+    g is a slope of the penalties at x, close to minus that of the loss: the divergence of the flows, and what l1 |x|_1
+    can add. Where the weight is 0 the flows alone must balance l1, which rounding may miss: smaller ones do not. The
+    value is minus infinity if they cannot. With it come sum |g| (|y| + |y - b|), the loss at b, the sum of
+    w |y - b| (|b| + |y|), and the sum of g.
+    """
+    largest = before = 0.0
+    for i in range(y.size):
+        after = flows[i] if i < flows.size else 0.0
+        if weights[i] == 0.0:
+            largest = max(largest, abs(before - after))
+        before = after
+    part = _INSIDE * l1 / largest if largest > l1 > 0.0 else 1.0
+    value = carry = noise = loss = cancelled = total = before = 0.0
+    for i in range(y.size):
+        after = flows[i] if i < flows.size else 0.0
+        force, before = part * (before - after), after
+        slope = force + min(max(-weights[i] * (x[i] - y[i]) - force, -l1), l1)
+        total += slope
+        if weights[i] > 0.0:
+            shift = slope / weights[i]
+            value, carry = _added(value, slope * (y[i] - 0.5 * shift), carry)
+            noise += abs(slope) * (abs(y[i]) + abs(shift))
+            loss += 0.5 * weights[i] * shift * shift
+            cancelled += weights[i] * abs(shift) * (abs(y[i] - shift) + abs(y[i]))
+        elif slope != 0.0:
+            value = -np.inf
+    return value, noise, loss, cancelled, total

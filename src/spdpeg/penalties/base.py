@@ -241,6 +241,8 @@ def vector_of(owner: Penalty, name: str, value: Any, size: int, what: str = "coo
 
 def weights_of(owner: Penalty, name: str, value: Any, size: int, what: str = "coordinates") -> np.ndarray:
     """A non-negative weight, as one number for all coordinates (or groups) or one number for each."""
+    if type(value) is float and 0.0 <= value < math.inf:  # the usual case, which paths meet hundreds of times
+        return np.array([value])
     weight = vector_of(owner, name, value, size, what)
     if not (weight.size == 0 or 0.0 <= float(weight.min()) <= float(weight.max()) < math.inf):
         raise InputError(

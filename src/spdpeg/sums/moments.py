@@ -268,8 +268,11 @@ class DiagonalMoments:
     def error(self, x: np.ndarray) -> float:
         """Bound on the rounding error of the value, whose terms are squares."""
         size = np.abs(x) + np.abs(self.target)
-        cancelled = float(np.sum(self.curvature * np.abs(x - self.target) * size))
-        return _SIGMAS * _UNIT * (math.sqrt(self.target.size + 1.0) * self.value(x) + 4.0 * cancelled)
+        return self.rounding(self.value(x), float(np.sum(self.curvature * np.abs(x - self.target) * size)))
+
+    def rounding(self, value: float, cancelled: float) -> float:
+        """The same from the value at x and the sum of curvature |x - target| (|x| + |target|)."""
+        return _SIGMAS * _UNIT * (math.sqrt(self.target.size + 1.0) * value + 4.0 * cancelled)
 
 
 @dataclass(frozen=True, eq=False)
