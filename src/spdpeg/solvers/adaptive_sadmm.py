@@ -4,6 +4,7 @@ Zhao, Yang, Zhang, Li: Adaptive stochastic alternating direction method of multi
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ _REFRESH = 10
 """Steps between two factorisations of the full metric; one at every step gives the same curves at 10 times the cost."""
 
 
+@dataclass(eq=False, repr=False)
 class SADMMDiag(Exact):
     """H_t = I + diag(root of the summed squared gradients), x-step metric H_t / eta; uniform average.
 
@@ -60,18 +62,13 @@ class SADMMDiag(Exact):
     )
     adaptive = True
 
-    def __init__(
-        self,
-        eta: float | None = None,
-        rho: float | None = None,
-        averaging: str = "uniform",
-        sampling: str = "auto",
-    ) -> None:
-        self.eta = eta
-        self.rho = rho
-        self.averaging = averaging
-        self.sampling = sampling
-        require_positive(eta=eta, rho=rho)
+    eta: float | None = None
+    rho: float | None = None
+    averaging: str = "uniform"
+    sampling: str = "auto"
+
+    def __post_init__(self) -> None:
+        require_positive(eta=self.eta, rho=self.rho)
 
     def _steps(self, problem: View, batch_size: int) -> StepRule:
         eta = self.eta or distance_scale(problem) / math.sqrt(2.0 * problem.n_coordinates)

@@ -4,6 +4,7 @@ ADMM on K = [F; I] whose x-step, a smooth problem, is solved by Newton's method:
 where first-order methods crawl.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ _TINY = 1e-12
 more is exact up to rounding."""
 
 
+@dataclass(eq=False, repr=False)
 class ADMMNewton(Periodic):
     """x by Newton on l(x) + (rho/2) |K x - z + y/rho|^2, z by the prox of (r2, r1), y += rho (K x - z); the last
     iterate.
@@ -61,11 +63,12 @@ class ADMMNewton(Periodic):
         assumptions="convex terms, x-steps solved exactly; for the average",
     )
 
-    def __init__(self, rho: float | None = None, accuracy: float = 1e-10) -> None:
-        self.rho = rho
-        self.accuracy = accuracy
-        require_positive(rho=rho)
-        require_given(accuracy=accuracy)
+    rho: float | None = None
+    accuracy: float = 1e-10
+
+    def __post_init__(self) -> None:
+        require_positive(rho=self.rho)
+        require_given(accuracy=self.accuracy)
 
     def check(self, problem: View) -> None:
         require_smooth(self, problem)

@@ -4,6 +4,7 @@ Condat: A primal-dual splitting method for convex optimization, JOTA 158 (2013);
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from .steps import StepRule
 _NOTHING = np.empty(0)
 
 
+@dataclass(eq=False, repr=False)
 class CondatVu(Solver):
     """c = 1 / (L/2 + rho |F|^2); the last iterate.
 
@@ -50,13 +52,14 @@ class CondatVu(Solver):
         assumptions="l convex with Lipschitz gradient, 1/c - rho |F|^2 at least L/2; for the average",
     )
 
-    def __init__(self, rho: float | None = None, lipschitz: float | None = None, relaxation: float = 1.0) -> None:
-        self.rho = rho
-        self.lipschitz = lipschitz
-        self.relaxation = relaxation
-        require_positive(rho=rho, lipschitz=lipschitz)
-        if not 1.0 <= as_number(relaxation) < 1.5:
-            raise InputError(f"relaxation is {shown(relaxation)}. It must be at least 1 and below 1.5.")
+    rho: float | None = None
+    lipschitz: float | None = None
+    relaxation: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(rho=self.rho, lipschitz=self.lipschitz)
+        if not 1.0 <= as_number(self.relaxation) < 1.5:
+            raise InputError(f"relaxation is {shown(self.relaxation)}. It must be at least 1 and below 1.5.")
 
     def check(self, problem: View) -> None:
         require_smooth(self, problem)

@@ -5,6 +5,7 @@ Computational Mathematics 17 (2017); first 2013.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from .steps import StepRule, extragradient_limit
 VARIANTS = ("prox", "original")
 
 
+@dataclass(eq=False, repr=False)
 class EGADM(Extragradient):
     """SPDPEG's step with full gradients and constant steps; uniform average.
 
@@ -55,12 +57,13 @@ class EGADM(Extragradient):
         assumptions="l convex with Lipschitz gradient; for the average",
     )
 
-    def __init__(self, variant: str = "prox", rho: float | None = None) -> None:
-        self.variant = variant
-        self.rho = rho
-        one_of("variant", variant, VARIANTS)
-        require_positive(rho=rho)
-        if variant == "original" and rho is not None:
+    variant: str = "prox"
+    rho: float | None = None
+
+    def __post_init__(self) -> None:
+        one_of("variant", self.variant, VARIANTS)
+        require_positive(rho=self.rho)
+        if self.variant == "original" and self.rho is not None:
             raise InputError("The original EGADM has a single step and no rho. Leave rho out or choose variant='prox'.")
 
     def check(self, problem: View) -> None:

@@ -5,6 +5,7 @@ of Computation 82 (2013), with the loss linearized too.
 """
 
 import math
+from dataclasses import dataclass
 
 from ..view import View
 from . import averaging as averages
@@ -13,6 +14,7 @@ from .linearized import Linearized
 from .steps import StepRule
 
 
+@dataclass(eq=False, repr=False)
 class LADMM(Linearized):
     """c = 1 / (L/2 + rho |F|^2), constant; the last iterate. The same iterates as Condat-Vu with those steps.
 
@@ -39,11 +41,12 @@ class LADMM(Linearized):
     )
     lead_x = 1.0
 
-    def __init__(self, rho: float | None = None, lipschitz: float | None = None, averaging: str = "last") -> None:
-        self.rho = rho
-        self.lipschitz = lipschitz
-        self.averaging = averaging
-        require_positive(rho=rho, lipschitz=lipschitz)
+    rho: float | None = None
+    lipschitz: float | None = None
+    averaging: str = "last"
+
+    def __post_init__(self) -> None:
+        require_positive(rho=self.rho, lipschitz=self.lipschitz)
 
     def check(self, problem: View) -> None:
         averages.rule(self.averaging)

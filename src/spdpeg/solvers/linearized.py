@@ -1,6 +1,7 @@
 """The family of linearized ADMM: one compiled step, told apart by order, gradient estimate, step size and average."""
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -81,6 +82,7 @@ class Linearized(Solver):
         raise NotImplementedError
 
 
+@dataclass(eq=False, repr=False)
 class Stochastic(Linearized):
     """Members that follow the plain stochastic gradient with decreasing steps.
 
@@ -98,24 +100,17 @@ class Stochastic(Linearized):
     sampling : {"auto", "independent", "reshuffled", "blocks"}
     """
 
-    def __init__(
-        self,
-        regime: str = "convex",
-        rho: float | None = None,
-        kappa: float | None = None,
-        lipschitz: float | None = None,
-        averaging: str = "uniform",
-        sampling: str = "auto",
-    ) -> None:
-        self.regime = regime
-        self.rho = rho
-        self.kappa = kappa
-        self.lipschitz = lipschitz
-        self.averaging = averaging
-        self.sampling = sampling
-        one_of("regime", regime, REGIMES)
-        require_positive(rho=rho, kappa=kappa, lipschitz=lipschitz)
-        if regime == "strongly-convex" and kappa is not None:
+    regime: str = "convex"
+    rho: float | None = None
+    kappa: float | None = None
+    lipschitz: float | None = None
+    averaging: str = "uniform"
+    sampling: str = "auto"
+
+    def __post_init__(self) -> None:
+        one_of("regime", self.regime, REGIMES)
+        require_positive(rho=self.rho, kappa=self.kappa, lipschitz=self.lipschitz)
+        if self.regime == "strongly-convex" and self.kappa is not None:
             raise InputError("kappa belongs to the convex steps. Leave it out or choose regime='convex'.")
 
     def check(self, problem: View) -> None:

@@ -3,6 +3,7 @@
 Wang, Banerjee: Online alternating direction method, ICML 2012.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from .stacking import stacked
 from .steps import StepRule, noise_scale
 
 
+@dataclass(eq=False, repr=False)
 class OnlineADMM(Exact):
     """x-step with the sampled loss itself and the proximal weight eta_k = kappa sqrt(k+1); uniform average.
 
@@ -55,18 +57,13 @@ class OnlineADMM(Exact):
         assumptions="losses convex, gradients and sets bounded; as regret, hence in expectation for the average",
     )
 
-    def __init__(
-        self,
-        rho: float | None = None,
-        kappa: float | None = None,
-        averaging: str = "uniform",
-        sampling: str = "auto",
-    ) -> None:
-        self.rho = rho
-        self.kappa = kappa
-        self.averaging = averaging
-        self.sampling = sampling
-        require_positive(rho=rho, kappa=kappa)
+    rho: float | None = None
+    kappa: float | None = None
+    averaging: str = "uniform"
+    sampling: str = "auto"
+
+    def __post_init__(self) -> None:
+        require_positive(rho=self.rho, kappa=self.kappa)
 
     def check(self, problem: View) -> None:
         averaging.rule(self.averaging)

@@ -4,6 +4,8 @@ Yan: A new primal-dual algorithm for minimizing the sum of three functions with 
 Computing 76 (2018).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..data import Block
@@ -17,6 +19,7 @@ from .base import About, Solution, Solver, require_positive, require_smooth
 from .steps import StepRule
 
 
+@dataclass(eq=False, repr=False)
 class PD3O(Solver):
     """c = 1.9 / L and rho = 1 / (c |F|^2), whose limits do not depend on each other; the last iterate.
 
@@ -41,10 +44,11 @@ class PD3O(Solver):
         assumptions="l convex with Lipschitz gradient, c below 2/L, c rho |F|^2 at most 1; for the average",
     )
 
-    def __init__(self, step: float | None = None, rho: float | None = None) -> None:
-        self.step = step
-        self.rho = rho
-        require_positive(step=step, rho=rho)
+    step: float | None = None
+    rho: float | None = None
+
+    def __post_init__(self) -> None:
+        require_positive(step=self.step, rho=self.rho)
 
     def check(self, problem: View) -> None:
         require_smooth(self, problem)

@@ -31,6 +31,7 @@ class GrowingSteps(StepRule):
         return f"1 / ({self.kappa:.3g} / sqrt(k+1) + {self.base:.3g} / (k+1))"
 
 
+@dataclass(eq=False, repr=False)
 class RDAADMM(Solver):
     """Each x is the prox of the averaged gradient: c_k = eta_t / gamma_t, eta_t = sqrt(t) / kappa; uniform average of
     x.
@@ -61,11 +62,12 @@ class RDAADMM(Solver):
         assumptions="l convex, gradients and sets bounded; in expectation, for the average",
     )
 
-    def __init__(self, rho: float | None = None, kappa: float | None = None, sampling: str = "auto") -> None:
-        self.rho = rho
-        self.kappa = kappa
-        self.sampling = sampling
-        require_positive(rho=rho, kappa=kappa)
+    rho: float | None = None
+    kappa: float | None = None
+    sampling: str = "auto"
+
+    def __post_init__(self) -> None:
+        require_positive(rho=self.rho, kappa=self.kappa)
 
     def check(self, problem: View) -> None:
         require_smooth(self, problem)

@@ -4,7 +4,7 @@ Ouyang, He, Tran, Gray: Stochastic alternating direction method of multipliers, 
 Azadi, Sra: Towards an optimal stochastic alternating direction method of multipliers, ICML 2014.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..errors import UnsupportedError
@@ -14,6 +14,7 @@ from .exact_x_step import Exact, check_regime, decreasing
 from .steps import StepRule
 
 
+@dataclass(eq=False, repr=False)
 class SADMM(Exact):
     """eta_k = 1 / (L_max + kappa sqrt(k+1)), or 1 / (mu (k+1)); uniform average.
 
@@ -49,21 +50,15 @@ class SADMM(Exact):
     )
     strong: ClassVar[tuple[float, float]] = (1.0, 1.0)
 
-    def __init__(
-        self,
-        regime: str = "convex",
-        rho: float | None = None,
-        kappa: float | None = None,
-        averaging: str = "uniform",
-        sampling: str = "auto",
-    ) -> None:
-        self.regime = regime
-        self.rho = rho
-        self.kappa = kappa
-        self.averaging = averaging
-        self.sampling = sampling
-        check_regime(self, regime, kappa)
-        require_positive(rho=rho)
+    regime: str = "convex"
+    rho: float | None = None
+    kappa: float | None = None
+    averaging: str = "uniform"
+    sampling: str = "auto"
+
+    def __post_init__(self) -> None:
+        check_regime(self, self.regime, self.kappa)
+        require_positive(rho=self.rho)
 
     def check(self, problem: View) -> None:
         super().check(problem)
@@ -77,6 +72,7 @@ class SADMM(Exact):
         return decreasing(self.regime, self.kappa, problem.bounds.lipschitz_max, problem, batch_size, self.strong)
 
 
+@dataclass(eq=False, repr=False)
 class OptimalSADMM(SADMM):
     """SADMM whose later iterates weigh more; strongly convex: eta_k = 2 / (mu (k+2)).
 
@@ -92,12 +88,4 @@ class OptimalSADMM(SADMM):
     )
     strong = (0.5, 2.0)
 
-    def __init__(
-        self,
-        regime: str = "convex",
-        rho: float | None = None,
-        kappa: float | None = None,
-        averaging: str = "linear",
-        sampling: str = "auto",
-    ) -> None:
-        super().__init__(regime, rho, kappa, averaging, sampling)
+    averaging: str = "linear"

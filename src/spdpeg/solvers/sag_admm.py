@@ -4,6 +4,7 @@ Zhong, Kwok: Fast stochastic alternating direction method of multipliers, ICML 2
 """
 
 import logging
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ VARIANTS = ("simple", "inexact", "exact")
 _MOST_MEMORY = 2 << 30
 
 
+@dataclass(eq=False, repr=False)
 class SAGADMM(Linearized):
     """Three variants: the gradients last seen, averaged, and a step from x or from where they were seen.
 
@@ -68,21 +70,15 @@ class SAGADMM(Linearized):
     )
     lead_y = 1.0
 
-    def __init__(
-        self,
-        variant: str = "simple",
-        lipschitz: float | None = None,
-        rho: float | None = None,
-        averaging: str = "last",
-        sampling: str = "auto",
-    ) -> None:
-        self.variant = variant
-        self.lipschitz = lipschitz
-        self.rho = rho
-        self.averaging = averaging
-        self.sampling = sampling
-        one_of("variant", variant, VARIANTS)
-        require_positive(lipschitz=lipschitz, rho=rho)
+    variant: str = "simple"
+    lipschitz: float | None = None
+    rho: float | None = None
+    averaging: str = "last"
+    sampling: str = "auto"
+
+    def __post_init__(self) -> None:
+        one_of("variant", self.variant, VARIANTS)
+        require_positive(lipschitz=self.lipschitz, rho=self.rho)
 
     def check(self, problem: View) -> None:
         averages.rule(self.averaging)
@@ -161,7 +157,7 @@ class SAGADMM(Linearized):
         base = self._L(problem) + coupling
         return StepRule(base=base or 1.0, stable=1.0 / (problem.bounds.lipschitz_max + coupling) if base else 1.0)
 
-    _prepared: tuple[View, Normal] | None = None
+    _prepared: tuple[View, Normal] | None = field(default=None, init=False)
 
     def _normal(self, problem: View) -> Normal:
         if self._prepared is None or self._prepared[0] is not problem:

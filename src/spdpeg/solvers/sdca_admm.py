@@ -3,6 +3,7 @@
 Suzuki: Stochastic dual coordinate ascent with alternating direction method of multipliers, ICML 2014.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ _ABOVE = 1.01
 """The method wants bounds strictly above the norms."""
 
 
+@dataclass(eq=False, repr=False)
 class SDCAADMM(Solver):
     """ADMM on the dual, one batch of dual variables at a time; the multiplier is x. The last iterate.
 
@@ -55,15 +57,14 @@ class SDCAADMM(Solver):
         assumptions="local strong convexity around the solution, gamma = 1/4; in expectation",
     )
 
-    def __init__(
-        self, rho: float | None = None, gamma: float = 1.0, averaging: str = "last", sampling: str = "auto"
-    ) -> None:
-        self.rho = rho
-        self.gamma = gamma
-        self.averaging = averaging
-        self.sampling = sampling
-        require_positive(rho=rho)
-        require_given(gamma=gamma)
+    rho: float | None = None
+    gamma: float = 1.0
+    averaging: str = "last"
+    sampling: str = "auto"
+
+    def __post_init__(self) -> None:
+        require_positive(rho=self.rho)
+        require_given(gamma=self.gamma)
 
     def check(self, problem: View) -> None:
         averages.rule(self.averaging)

@@ -4,6 +4,7 @@ Chambolle, Ehrhardt, Richtarik, Schonlieb: Stochastic primal-dual hybrid gradien
 imaging applications, SIAM Journal on Optimization 28 (2018).
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ _COINS = 1 << 40
 """Fine enough to tell probabilities apart."""
 
 
+@dataclass(eq=False, repr=False)
 class SPDHGCERS(Solver):
     """The dual blocks of K = [A / N; F] one by one: a row with probability (1 - p) / N, F with probability p.
 
@@ -66,13 +68,14 @@ class SPDHGCERS(Solver):
         ),
     )
 
-    def __init__(self, gamma: float = 1.0, probability: float = 0.5, averaging: str = "last") -> None:
-        self.gamma = gamma
-        self.probability = probability
-        self.averaging = averaging
-        require_given(gamma=gamma)
-        if not 0.0 < as_number(probability) < 1.0:
-            raise InputError(f"probability is {shown(probability)}. It must lie strictly between 0 and 1.")
+    gamma: float = 1.0
+    probability: float = 0.5
+    averaging: str = "last"
+
+    def __post_init__(self) -> None:
+        require_given(gamma=self.gamma)
+        if not 0.0 < as_number(self.probability) < 1.0:
+            raise InputError(f"probability is {shown(self.probability)}. It must lie strictly between 0 and 1.")
 
     def check(self, problem: View) -> None:
         averages.rule(self.averaging)

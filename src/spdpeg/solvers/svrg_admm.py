@@ -4,6 +4,7 @@ Zheng, Kwok: Fast-and-light stochastic ADMM, IJCAI 2016.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from .linearized import Linearized, worst_row_rho
 from .steps import StepRule
 
 
+@dataclass(eq=False, repr=False)
 class SVRGADMM(Linearized, Periodic):
     """Snapshots every m = N / batch steps; step eta / (1 + eta rho |F|^2), constant; the last iterate.
 
@@ -52,14 +54,13 @@ class SVRGADMM(Linearized, Periodic):
     )
     lead_x = 1.0
 
-    def __init__(
-        self, eta: float | None = None, rho: float | None = None, averaging: str = "last", sampling: str = "auto"
-    ) -> None:
-        self.eta = eta
-        self.rho = rho
-        self.averaging = averaging
-        self.sampling = sampling
-        require_positive(eta=eta, rho=rho)
+    eta: float | None = None
+    rho: float | None = None
+    averaging: str = "last"
+    sampling: str = "auto"
+
+    def __post_init__(self) -> None:
+        require_positive(eta=self.eta, rho=self.rho)
 
     def check(self, problem: View) -> None:
         averages.rule(self.averaging)

@@ -8,6 +8,7 @@ Richtarik, ALT 2020).
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -57,6 +58,7 @@ _REFRESH = 50
 _TOSSES = 1 << 40
 
 
+@dataclass(eq=False, repr=False)
 class VRSPDPEG(Periodic, Watcher):
     """A pass of plain stochastic steps (SGADM) to start with, then variance-reduced ones; the last iterate.
 
@@ -94,24 +96,19 @@ class VRSPDPEG(Periodic, Watcher):
         ),
     )
 
-    def __init__(
-        self,
-        estimator: str = "saga",
-        scheme: str = "auto",
-        sampling: str = "auto",
-        dual_every: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.scheme = scheme
-        self.sampling = sampling
-        self.dual_every = dual_every
-        one_of("estimator", estimator, ESTIMATORS)
-        one_of("scheme", scheme, SCHEMES)
-        one_of("sampling", sampling, SAMPLINGS)
-        require_positive(dual_every=dual_every)
-        if dual_every not in (None, 1) and scheme in ("extragradient", "pd3o"):
+    estimator: str = "saga"
+    scheme: str = "auto"
+    sampling: str = "auto"
+    dual_every: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of("estimator", self.estimator, ESTIMATORS)
+        one_of("scheme", self.scheme, SCHEMES)
+        one_of("sampling", self.sampling, SAMPLINGS)
+        require_positive(dual_every=self.dual_every)
+        if self.dual_every not in (None, 1) and self.scheme in ("extragradient", "pd3o"):
             raise InputError(
-                f"dual_every is {dual_every}, which scheme {scheme!r} does not know. Leave one of them out."
+                f"dual_every is {self.dual_every}, which scheme {self.scheme!r} does not know. Leave one of them out."
             )
 
     def check(self, problem: View) -> None:
