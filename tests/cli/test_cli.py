@@ -220,3 +220,13 @@ def test_ctrl_c_exits_with_130_and_no_traceback(terminal, here):
 def test_importing_the_library_does_not_import_the_command_line():
     code = "import sys, spdpeg; sys.exit('rich' in sys.modules or 'spdpeg.cli' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_without_a_command_all_are_listed(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main([])
+    out, err = capsys.readouterr()
+    assert end.value.code == 2
+    assert not out
+    for command in ("demo", "denoise", "fit", "predict", "compare", "reproduce", "spdpeg COMMAND --help"):
+        assert command in err

@@ -14,8 +14,8 @@ from .. import CacheWarning, SpdpegError, __version__
 from ..errors import one_line
 from . import compare, convert, demo, denoise, doctor, fit, info, path, predict, reproduce, solvers
 
-OK, FAILED, INTERRUPTED = 0, 1, 130
-"""Exit codes; argparse itself exits with 2 on wrong usage."""
+OK, FAILED, _USAGE, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes; argparse itself exits with 2 on wrong usage, too."""
 
 _COMMANDS = (demo, denoise, fit, path, predict, convert, info, compare, reproduce, solvers, doctor)
 """In the order of the help. Each has `add(commands)`, which registers a parser whose `command` is a function of the
@@ -82,17 +82,29 @@ def _abandon_output() -> None:
 
 
 def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The arguments; of what a command does not know it tells its own usage, not that of the program."""
-    args, unknown = _parser().parse_known_args(argv)
+    """The arguments; of what a command does not know it tells its own usage, not that of the program.
+
+    Without a command all of them are listed.
+    """
+    parser = _parser()
+    args, unknown = parser.parse_known_args(argv)
+    if not hasattr(args, "command"):
+        parser.print_help(sys.stderr)
+        parser.exit(_USAGE)
     if unknown:
         args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     return args
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="spdpeg", description="min E[l(x, xi)] + r1(x) + r2(F x)")
+    parser = argparse.ArgumentParser(
+        prog="spdpeg",
+        description="Signals, images and linear models in which neighbouring, connected or grouped values should be "
+        "equal: min E[l(x, xi)] + r1(x) + r2(F x), with a proof of how far each fit is from the optimum.",
+        epilog="`spdpeg demo` shows what that is, in under a minute; `spdpeg COMMAND --help` tells the options.",
+    )
     parser.add_argument("--version", action="version", version=f"spdpeg {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
+    commands = parser.add_subparsers(metavar="command")
     for command in _COMMANDS:
         command.add(commands)
     for added in commands.choices.values():
