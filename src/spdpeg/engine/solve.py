@@ -22,6 +22,7 @@ from .budgets import Budget
 from .checks import (
     check_cadence,
     check_callback,
+    check_memory,
     check_tolerance,
     checked_batch,
     checked_budget,
@@ -30,7 +31,6 @@ from .checks import (
     checked_start,
 )
 from .loop import run
-from .memory import check_memory
 from .recorder import Progress
 from .registry import resolve
 from .stages import Planned, asked, begin

@@ -23,7 +23,7 @@ from ..sparse import sound
 from ..sums import threads
 from . import fitting, sources
 from .documentation import complete
-from .refusals import told, unmasked
+from .refusals import intact, told, unmasked
 
 _FLOATS = (np.float64, np.float32)
 
@@ -220,7 +220,7 @@ class Estimator(BaseEstimator):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Self:
-        with fitting.intact(self), threads.using(threads.checked_jobs(self.n_jobs)):
+        with intact(self), threads.using(threads.checked_jobs(self.n_jobs)):
             fitting.check_settings(self)  # before the model is copied
             if is_dask(X):  # read once, whatever is asked of it below
                 X, y, sample_weight = fitting.rows(self, X, y, sample_weight, offset).X, None, None

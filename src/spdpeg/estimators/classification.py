@@ -17,7 +17,7 @@ from ..parameters import shown
 from ..view import Positive
 from . import cluster, fitting, sources
 from .base import Estimator, takes_chunks
-from .refusals import told
+from .refusals import intact, told
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -59,7 +59,7 @@ class Classifier(ClassifierMixin, Estimator):
         -------
         self
         """
-        with fitting.intact(self):
+        with intact(self):
             if classes is None and y is None and not hasattr(self, "classes_"):
                 classes = getattr(sources.found(X), "labels", None)  # all of them are known
             for X_chunk, y_chunk, weights in sources.chunks(X, y, sample_weight):

@@ -1,5 +1,6 @@
-"""What scikit-learn refuses, told in the errors of this package."""
+"""What scikit-learn refuses, told in the errors of this package; a call that fails leaves the model as it was."""
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -61,3 +62,18 @@ def _columns_of_text(X: Any) -> list[Any]:
     if names is None or kinds is None:
         return []
     return [name for name, kind in zip(names, kinds, strict=True) if getattr(kind, "kind", "O") in "OSUT"]
+
+
+@contextmanager
+def intact(model: Any) -> Iterator[None]:
+    """Undo what was set on the model if what is done inside fails, so that a corrected call finds no traces of it."""
+    before = dict(vars(model))
+    learners = [copy.copy(learner) for learner in before.get("_learners", [])]
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        if "_learners" in before:
+            model._learners = learners
+        raise

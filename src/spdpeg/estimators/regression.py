@@ -14,6 +14,7 @@ from ..lazy import is_dask
 from ..parameters import numbers, shown, truth, vector
 from . import cluster, families, fitting, sources
 from .base import Estimator, takes_chunks
+from .refusals import intact
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -75,7 +76,7 @@ class AnyRegressor(RegressorMixin, Estimator):
         -------
         self
         """
-        with fitting.intact(self):
+        with intact(self):
             for chunk in sources.chunks(X, y, sample_weight):
                 fitting.learn(self, self._data(*chunk, not hasattr(self, "coef_")))
         return self

@@ -21,8 +21,7 @@ from ..sums.rounds import Rounds, active_client
 from ..sums.sample_size import MOST_ENTRIES, sample_size
 from ..sums.tasks import Kept, Resident, Summand, only, readable
 from ..sums.threads import one_blas_thread
-from .labels import as_labels, as_numbers, different
-from .weights import checked_weights
+from .labels import as_labels, as_numbers, checked_weights, different
 
 _LABELS, _WEIGHTS = "\x00y", "\x00sample_weight"
 """Names that no column of a user has."""

@@ -18,9 +18,18 @@ from ..kernels.rows import sum_chunks
 from ..losses import Loss
 from ..sums import FarSums, LocalSums, RowStatistics, Sums
 from ..sums.portions import Read
-from .labels import AT_A_TIME, as_labels, as_numbers, as_signs, classes_of_stream, shifted, two_classes
+from .labels import (
+    AT_A_TIME,
+    as_labels,
+    as_numbers,
+    as_signs,
+    checked_weights,
+    classes_of_stream,
+    normalized,
+    shifted,
+    two_classes,
+)
 from .partitions import Partitions, Positive
-from .weights import checked_weights, normalized
 
 
 class LabelledRows:

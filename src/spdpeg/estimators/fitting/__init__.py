@@ -3,7 +3,6 @@
 from .flow import Data, Plan, Solution, Start, Terms, derive, fit, keep, penalties, plan, rows
 from .folds import FoldMoments
 from .grids import EPS, chosen
-from .intact import intact
 from .largest import lam_max, suggested, typical
 from .refit import Basis, curve_basis, piece_basis
 from .settings import Settings, check_settings
@@ -25,7 +24,6 @@ __all__ = [
     "curve_basis",
     "derive",
     "fit",
-    "intact",
     "keep",
     "lam_max",
     "learn",
