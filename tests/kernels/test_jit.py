@@ -42,6 +42,7 @@ FACTORISING = {
 
 WHOLE = {
     "spdpeg.quadratic.absolute._minimized",
+    "spdpeg.quadratic.along_chain._minimized",
     "spdpeg.quadratic.refinement._refine",
     "spdpeg.quadratic.simple_face._pieces",
     "spdpeg.quadratic.simple_face._among_pieces",

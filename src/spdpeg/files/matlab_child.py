@@ -35,6 +35,7 @@ def main(content: bytes, allowed: int) -> int:
             return NO_ROWS
         arrays = {} if y is None else {"y": _plain(y, "the labels")}
         if sp.issparse(X):
+            X = X.tocsc()  # some versions of SciPy return lists of entries
             parts = {part: _plain(getattr(X, part), "X") for part in ("data", "indices", "indptr")}
             arrays |= {"format": np.array(X.format.encode()), "shape": np.array(X.shape), **parts}
         else:
