@@ -84,16 +84,14 @@ class Shuffler:
     def rest(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Places of the rows kept, as if no other came: those to use, some that are not among them, what to use then.
 
-        Where rows can be learned by heart, half of the buffer is left out at first. They are used more often where a
-        stream has hardly begun.
+        Half of the buffer is left out at first. Where a stream has hardly begun, its rows are used more often.
         """
         if self.kept is None:
             return (np.empty(0, dtype=np.int64),) * 3
         rng = generator(self.seed, *_PLACE, self._received, 0)
         inside = np.arange(self._out, self.kept.labels.size)
-        wide = self._received < self._width
-        first, unused = np.split(rng.permutation(inside), [inside.size // 2 if wide else inside.size])
-        again = 2 if wide and self._received < 2 * self.size else int(self.size > 0 and self._repeats(self._received))
+        again = 2 if self._received < 2 * self.size else int(self.size > 0 and self._repeats(self._received))
+        first, unused = np.array_split(rng.permutation(inside), 2)
         more = [rng.permutation(inside) for _ in range(again)]
         return np.concatenate([np.arange(self._out), first]), unused, np.concatenate([unused, *more])
 

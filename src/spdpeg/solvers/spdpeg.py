@@ -284,7 +284,7 @@ class SPDPEG(Extragradient):
 
     def weigh(self, problem: View, state: State, rows: Block) -> None:
         """Find out on other rows how long a step to show at most: rows that were used may ask for too long ones."""
-        if self._can_judge(state, rows):
+        if self._can_judge(state, rows, 2 * _ENOUGH_ROWS):
             length, _ = self._sharpened(problem, state, rows, sharpening.LENGTHS)
             state.vectors["learned"][adaptive.LENGTH] = length
 
@@ -293,7 +293,7 @@ class SPDPEG(Extragradient):
         v = state.vectors
         if "learned" not in v or v["learned"][adaptive.COUNT] == 0.0:
             return
-        if rows is not None and self._can_judge(state, rows):
+        if rows is not None and self._can_judge(state, rows, _ENOUGH_ROWS):
             most = v["learned"][adaptive.LENGTH] or math.inf
             lengths = sharpening.LENGTHS
             _, shown = self._sharpened(problem, state, rows, lengths[lengths <= most])
@@ -305,10 +305,10 @@ class SPDPEG(Extragradient):
             v["x_average"] = sharpening.sharpened(problem, v["x_average"], v["gradient_average"], step)
         v["z_average"] = problem.F.forward(v["x_average"])
 
-    def _can_judge(self, state: State, rows: Block) -> bool:
+    def _can_judge(self, state: State, rows: Block, enough: int) -> bool:
         """Whether there are steps to judge, and rows enough to do so."""
         v = state.vectors
-        return "learned" in v and v["learned"][adaptive.COUNT] > 0.0 and rows.labels.size >= _ENOUGH_ROWS
+        return "learned" in v and v["learned"][adaptive.COUNT] > 0.0 and rows.labels.size >= enough
 
     def _objective(self, problem: View, state: State, rows: Block) -> Callable[[np.ndarray], float]:
         """On these rows, in the method's unit of the intercept."""
