@@ -14,7 +14,6 @@ from ..data import Stream, Tables
 from ..errors import UnsupportedError
 from ..exact import split_program
 from ..exact.condensed import Condensed
-from ..exact.group_pieces import Groups
 from ..exact.interior_point import InteriorPoint
 from ..exact.one_read import OneRead
 from ..exact.penalty_form import PenaltyForm, SplitForm
@@ -133,7 +132,7 @@ def _exact(problem: View) -> list[tuple[Periodic, str]]:
         if problem.moments.is_signal and form.form.K.nnz <= _MOST_SIGNAL:
             return [(OneRead(), "X is diagonal, so that the whole problem is one sparse conic program"), *again]
         # On a disk reads count, not flops; elsewhere a product of all rows pays if the rest is nearly free.
-        few = form.lines is not None and _may_be_few(problem, form.lines)
+        few = not form.form.weight.size and _may_be_few(problem, form)  # interior points are slow with groups
         whole = problem.sums.n_rows >= form.form.width and (problem.rows.on_disk or few)
         if small or ((problem.moments.known or whole) and form.form.width <= MOST_COORDINATES):
             return [(OneRead(), "the second moments of the rows are all that the squared loss depends on"), *again]
@@ -148,15 +147,12 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
         if problem.loss.lines(problem.rows.labels) is not None and width <= _LARGE_MATRIX:
             return [(InteriorPoint(), "the loss is made of lines, and the whole problem is one small conic program")]
         return []
-    lines = None if small else form.lines
-    if lines is not None and _may_be_few(problem, lines):
+    if not small and _may_be_few(problem, form):
         return [(WorkingSet(), "of many coordinates the penalties leave few that differ")]
-    if not small and form.groups is not None and _are_grouped(problem, form.groups):
-        return [(WorkingSet(), "of many groups of coordinates the penalties leave few that are not 0")]
     if width <= _LARGE_MATRIX:
         return [(ProxNewton(), "the coordinates are so few that the quadratic model can be solved exactly")]
     bounded = math.isfinite(problem.loss.curvature)
-    if bounded and lines is not None and _is_ridge(problem, lines):
+    if bounded and not small and form.lines is not None and _is_ridge(problem, form.lines):
         return [(ProxLBFGS(), "r1 is strongly convex, and few reads show the curvature that matters beside it")]
     if not bounded and width <= MOST_COORDINATES:
         return [(ProxNewton(), "the curvature of the loss has no bound that steps could be taken from")]
@@ -172,21 +168,19 @@ def _is_program(problem: View) -> bool:
     return problem.loss.lines(problem.rows.labels) is not None
 
 
-def _may_be_few(problem: View, lines: Lines) -> bool:
+def _may_be_few(problem: View, form: PenaltyForm) -> bool:
     """Whether penalties can make the solution one of few pieces, and finding them is not too expensive."""
+    if form.groups is not None:
+        return form.groups.holds(problem.rows.n_features)
+    lines = form.lines
+    if lines is None:
+        return False
     sparse = bool(np.count_nonzero(lines.weight) >= problem.rows.n_features)
     if not sparse and lines.pairs.all():
         directions = problem.penalty.free_directions
         sparse = directions is not None and int(directions.shape[1]) <= 1 + problem.rows.n_features // 10
     chain = problem.penalty.joint is not None
     return sparse and (chain or lines.K.nnz <= _MOST_ROWS)
-
-
-def _are_grouped(problem: View, groups: Groups) -> bool:
-    """Whether each feature has a weight, of its own or of its group."""
-    held = groups.weight > 0.0
-    held[groups.members] = True
-    return bool(np.all(held[: problem.rows.n_features]))
 
 
 def _is_ridge(problem: View, lines: Lines) -> bool:

@@ -1,8 +1,8 @@
 """A working set of groups: which of them may be non-zero, and the penalties of those alone.
 
 The counterpart of `pieces` and `identify` for Euclidean norms of disjoint groups of coordinates, beside weighted
-absolute values and squares. A group stays 0 if what its l1 weights leave of the slope is no longer than its weight. In
-the others a coordinate stays 0 if its own l1 weight holds it.
+absolute values and squares. Without groups it is the working set of single coordinates. Those in use are open, and of
+the others those first whose slope their penalties hold least.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..penalties.conic import ConicForm, broken_lines, group_norms, identity, norms, squares
-from .identify import Identified, capped
+from .block_models import Blocks
+from .identify import Identified
 from .pieces import Pieces, diagonal_of
 
 
@@ -38,12 +39,13 @@ class Groups:
 
     @classmethod
     def of(cls, form: ConicForm) -> "Groups | None":
-        """That of a conic form; None if it has no groups, or holds anything else."""
+        """That of a conic form; None if it holds anything else."""
         K, lines, ridge = form.K, form.n_lines, diagonal_of(form)
         single = K.nnz == K.shape[0] and np.all(np.diff(K.indptr) == 1)
-        if not form.weight.size or not single or form.bounded or form.rounded or ridge is None:
+        if not single or form.bounded or form.rounded or ridge is None:
             return None
-        if form.width != form.size or form.offset.any() or form.linear.any() or not np.array_equal(form.up, form.down):
+        symmetric = np.array_equal(form.up, form.down) and bool(np.all(np.isfinite(form.up)))
+        if form.width != form.size or form.offset.any() or form.linear.any() or not symmetric:
             return None
         members, entries = K.indices[lines:].astype(np.int64), np.abs(K.data[lines:])
         starts = form.starts - lines
@@ -52,6 +54,12 @@ class Groups:
             return None
         weight = np.bincount(K.indices[:lines], form.up * np.abs(K.data[:lines]), minlength=form.size)
         return cls(weight, ridge, members, starts, form.weight * entries[starts[:-1]])
+
+    def holds(self, n_features: int) -> bool:
+        """Whether each of the first coordinates has a weight, of its own or of its group."""
+        held = self.weight > 0.0
+        held[self.members[np.repeat(self.cost > 0.0, np.diff(self.starts))]] = True
+        return bool(np.all(held[:n_features]))
 
     @property
     def form(self) -> ConicForm:
@@ -68,32 +76,62 @@ class Groups:
         return float(self.weight @ np.abs(x) + self.cost @ lengths + 0.5 * (self.ridge @ (x * x)))
 
     def collapsed(self, pieces: Pieces) -> "Groups":
-        """The same penalties of the coordinates that are open, each a piece of its own."""
-        places = pieces.labels[self.members]
-        counts = np.add.reduceat(places >= 0, self.starts[:-1]) if places.size else np.zeros(0, dtype=np.int64)
-        kept = np.flatnonzero(counts)
+        """The same penalties of the coordinates that are open: whole groups first, then the others."""
         inside = np.flatnonzero(pieces.labels >= 0)
-        starts = np.concatenate([[0], np.cumsum(counts[kept])])
-        return Groups(self.weight[inside], self.ridge[inside], places[places >= 0], starts, self.cost[kept])
+        order = np.empty(inside.size, dtype=np.int64)
+        order[pieces.labels[inside]] = inside
+        grouped = pieces.labels[self.members] >= 0
+        kept = np.flatnonzero(grouped[self.starts[:-1]])
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[kept])])
+        members = np.arange(starts[-1])
+        return Groups(self.weight[order], self.ridge[order], members, starts, self.cost[kept])
+
+    @property
+    def blocks(self) -> Blocks:
+        """As compiled steps take them, where groups are the first coordinates, one after the other."""
+        alone = np.arange(self.members.size + 1, self.weight.size + 1)
+        cost = np.concatenate([self.cost, np.zeros(alone.size)])
+        return Blocks(self.weight, self.ridge, np.concatenate([self.starts, alone]), cost)
 
 
 class GroupIdentifier:
-    """Finds the coordinates that may be non-zero."""
+    """Finds the groups, and the coordinates outside of them, that may be non-zero."""
 
     def __init__(self, groups: Groups) -> None:
         self._groups = groups
-        self._labels = np.repeat(np.arange(groups.cost.size), np.diff(groups.starts))
+        grouped = np.zeros(groups.weight.size, dtype=bool)
+        grouped[groups.members] = True
+        self._alone = np.flatnonzero(~grouped)
+        self._sizes = np.concatenate([np.diff(groups.starts), np.ones(self._alone.size, dtype=np.int64)])
 
     def __call__(self, x: np.ndarray, gradient: np.ndarray, step: float, most: int) -> Identified:
-        """The open coordinates as pieces, about `most` at most; no step is needed for it."""
-        return capped(lambda factor: Identified(self._open(x, gradient, factor), np.zeros(0)), most)
+        """About `most` open coordinates as pieces: those in use, and then those that are held least; at any step."""
+        groups, alone = self._groups, self._alone
+        slope = np.abs(gradient + groups.ridge * x)
+        used, weight = x != 0.0, groups.weight
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(used | (weight == 0.0), np.inf, slope / weight)[alone]
+            if groups.members.size:
+                excess = np.maximum(slope - weight, 0.0)[groups.members]
+                lengths = group_norms(excess, groups.starts) / groups.cost
+                lengths[np.isnan(lengths)] = 0.0
+                lengths[np.logical_or.reduceat(used[groups.members], groups.starts[:-1])] = np.inf
+                ratio = np.concatenate([lengths, ratio])
+        opened = self._first(ratio, most)
+        number = groups.cost.size
+        inside = np.concatenate(
+            [groups.members[np.repeat(opened[:number], self._sizes[:number])], alone[opened[number:]]]
+        )
+        labels = np.full(x.size, -1)
+        labels[inside] = np.arange(inside.size)
+        return Identified(Pieces(labels, inside.size), np.zeros(0))
 
-    def _open(self, x: np.ndarray, gradient: np.ndarray, factor: float) -> Pieces:
-        groups = self._groups
-        excess = np.maximum(np.abs(gradient + groups.ridge * x) - factor * groups.weight, 0.0)
-        stays = (x == 0.0) & (excess == 0.0)
-        at_zero = group_norms(x[groups.members], groups.starts) == 0.0
-        held = at_zero & (group_norms(excess[groups.members], groups.starts) <= factor * groups.cost)
-        stays[groups.members] |= held[self._labels]
-        labels = np.where(stays, -1, np.cumsum(~stays) - 1)
-        return Pieces(labels, int(np.count_nonzero(~stays)))
+    def _first(self, ratio: np.ndarray, most: int) -> np.ndarray:
+        """Which blocks are open: all in use, then one at least of the others, by size of their slopes to penalties."""
+        opened, sizes = ratio == np.inf, self._sizes
+        left = most - int(sizes @ opened)
+        number = np.count_nonzero(opened) + max(1, int(left / sizes.mean()))
+        if number >= ratio.size:
+            return np.ones(ratio.size, dtype=bool)
+        opened[np.argpartition(ratio, ratio.size - number)[ratio.size - number :]] = True
+        return opened

@@ -50,7 +50,8 @@ class PenaltyForm:
             return None
         F = as_csr(problem.F.matrix())
         group_rows = r1.K.shape[0] - r1.n_lines
-        return cls(r1 + r2.after(F), r2, F, r1.n_lines, group_rows, r1.width - r1.size)
+        form = r1 + r2.after(F) if F.shape[0] else r1
+        return cls(form, r2, F, r1.n_lines, group_rows, r1.width - r1.size)
 
     @property
     def width(self) -> int:
@@ -69,8 +70,12 @@ class PenaltyForm:
 
     @cached_property
     def groups(self) -> Groups | None:
-        """The same with norms of groups among them, where r2 is 0; None if it holds anything else."""
-        return None if self.inner.K.shape[0] else Groups.of(self.form)
+        """The same with norms of groups of x among them, be they r1 or r2; None if it holds anything else."""
+        inner, F = self.inner, self.F
+        of_x = F.shape[0] == F.nnz and np.all(F.data == 1.0) and np.array_equal(F.indices, np.arange(F.nnz))
+        if inner.K.shape[0] and (inner.n_lines or inner.curved or inner.linear.any() or not of_x):
+            return None
+        return Groups.of(self.form)
 
     def multiplier(self, w: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The subgradient of r2 at F x that w and the multipliers y of the form stand for."""

@@ -22,6 +22,7 @@ from ..solvers.base import About, Periodic, Solution, Watcher, require_different
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
 from ..view import View
+from .block_newton import minimized
 from .condensed import Condensed
 from .group_pieces import GroupIdentifier, Groups
 from .identify import Identified, Identifier
@@ -41,6 +42,10 @@ _INNER = 0.01
 
 _INNER_TOL = 0.02
 """Part of the tolerance below which the small problem need not be solved."""
+
+_CHEAP = 1e-5
+"""Times these where steps are compiled: a bound is of first order in what is left, and a step more costs less than a
+read."""
 
 _FINEST = 1e-13
 """Relative decrease below which rounding is all that the small problem has left."""
@@ -65,7 +70,7 @@ class WorkingSet(Periodic, Watcher):
         cost="2 passes; Newton steps on N x k collapsed columns, k the number of pieces",
         memory="N + 2 d + l; N k + k^2 + 4 N + 4 d more for a step",
         rate="ends after finitely many steps if the small problems are solved exactly",
-        needs="smooth loss; r1 and r2 of l1 type, ridge or zero, or r1 of disjoint groups alone; finite sum",
+        needs="smooth loss; r1 and r2 of l1 type, ridge or zero, or disjoint groups of x beside r1; finite sum",
         assumptions="the small problems solved exactly, the loss strictly convex among the pieces",
         deterministic=True,
         finite_sum=True,
@@ -79,7 +84,7 @@ class WorkingSet(Periodic, Watcher):
         form = PenaltyForm.of(_inner(problem))
         if form is None or (form.lines is None and form.groups is None):
             raise UnsupportedError(
-                "working-set takes weighted absolute values of x and F x, ridge, and disjoint groups where r2 is 0; "
+                "working-set takes weighted absolute values of x and F x, ridge, and disjoint groups of x; "
                 f'here r1={problem.penalty.r1!r}, r2={problem.r2!r}. Use "prox-newton" or "vr-spdpeg".'
             )
 
@@ -123,14 +128,21 @@ class WorkingSet(Periodic, Watcher):
         # are finitely many.
         sums = problem.sums.collapse(pieces.labels, pieces.number)
         penalties = parts.penalties.collapsed(pieces)
-        newton = Newton(sums, ConicModels(penalties.form), penalties.value, problem.loss.curvature)
-        w, margins, curvatures = self._solve(newton, pieces.reduce(v["x"]), numbers)
-        x = pieces.expand(w)
-        # The step that finds the next pieces is that of the most curved one of these, by its number of coordinates.
-        sizes = np.bincount(pieces.labels[pieces.labels >= 0], minlength=pieces.number)
-        numbers["step"] = 1.0 / max(float(np.max(curvatures / sizes)), np.finfo(float).tiny)
+        w = pieces.reduce(v["x"])
+        reached = None
+        if isinstance(penalties, Groups) and sums.block is not None:
+            enough = max(_CHEAP * _enough(numbers), _FINEST)
+            reached = minimized(sums.block, problem.loss, penalties.blocks, w, enough)
+        if reached is None:
+            newton = Newton(sums, ConicModels(penalties.form), penalties.value, problem.loss.curvature)
+            w, margins, curvatures = self._solve(newton, w, numbers)
+            # The step that finds the next pieces is that of the most curved one of these, by its number of coordinates.
+            sizes = np.bincount(pieces.labels[pieces.labels >= 0], minlength=pieces.number)
+            numbers["step"] = 1.0 / max(float(np.max(curvatures / sizes)), np.finfo(float).tiny)
+        else:
+            w, margins = reached
         numbers["pieces"] = float(np.count_nonzero(w))
-        self._take(problem, state, x, problem.sums.at_margins(margins))
+        self._take(problem, state, pieces.expand(w), problem.sums.at_margins(margins))
         gained = before - numbers["value"]
         if gained <= _STALLED * abs(before):
             numbers["stalled"] += 1
@@ -168,10 +180,7 @@ class WorkingSet(Periodic, Watcher):
 
     def _solve(self, newton: Newton, w: np.ndarray, numbers: dict[str, float]) -> tuple[np.ndarray, Token, np.ndarray]:
         """Newton's steps among the pieces; the point, its margins and the diagonal of the curvature there."""
-        at = newton.start(w)
-        gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
-        # More accuracy than the gap asks for is lost when the pieces change.
-        enough = max(_INNER * gap, _INNER_TOL * numbers["tol"], _FINEST)
+        at, enough = newton.start(w), _enough(numbers)
         for _ in range(_MOST_INNER):
             at, _, _ = newton.step(at)
             # Only after a full step: one that was cut short says nothing about the distance that is left.
@@ -235,11 +244,11 @@ class _Parts:
         self.form = form
         self.penalties: Lines | Groups
         self.identify: Identifier | GroupIdentifier
-        if form.lines is not None:
-            self.penalties, self.identify = form.lines, Identifier(form.lines, problem.penalty.fused)
-        else:
-            assert form.groups is not None
+        if form.groups is not None:
             self.penalties, self.identify = form.groups, GroupIdentifier(form.groups)
+        else:
+            assert form.lines is not None
+            self.penalties, self.identify = form.lines, Identifier(form.lines, problem.penalty.fused)
 
     def dual(self, problem: View, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:
         """Multiplier of r2 at F x."""
@@ -247,9 +256,18 @@ class _Parts:
             return problem.penalty.chain_dual(x, -gradient)
         lines = self.penalties
         if isinstance(lines, Groups):
-            return np.zeros(0)
+            # Of groups of x itself: what the weights of r1 leave of the slope.
+            slopes = -(gradient + lines.ridge * x)
+            return (slopes - np.clip(slopes, -lines.weight, lines.weight))[: problem.F.n_outputs]
         slopes = -(gradient + lines.K.T @ found.multipliers + lines.ridge * x)
         return self.form.multiplier(x, lines.restored(self.form.form, slopes, found.multipliers))
+
+
+def _enough(numbers: dict[str, float]) -> float:
+    """Relative decrease at which the small problem is solved: more accuracy than the gap asks for is lost when the
+    pieces change."""
+    gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
+    return max(_INNER * gap, _INNER_TOL * numbers["tol"], _FINEST)
 
 
 def _inner(problem: View) -> View:

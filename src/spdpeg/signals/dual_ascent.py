@@ -8,6 +8,7 @@ import numpy as np
 from ..certificate import Certificate
 from ..kernels.jit import Term, call_linear, call_prox, kernel
 from ..operators.pieces import components, pairs_of
+from .axis_chains import AxisChains
 from .signal import Signal
 
 _STEPS = 20
@@ -29,7 +30,7 @@ class Maps(NamedTuple):
 
 
 def dual_ascent(
-    signal: Signal, lam2: Any, tol: float, most_steps: int, start: np.ndarray | None
+    signal: Signal, lam2: Any, tol: float, most_looks: int, start: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, Certificate]:
     """Minimise 1/2 sum w (x - y)^2 + l1 |x|_1 + r2(F x) by FISTA on its dual, begun anew where it turns back.
 
@@ -43,7 +44,8 @@ def dual_ascent(
     lam2 : float or array
     tol : float
         Relative gap.
-    most_steps : int
+    most_looks : int
+        At the gap, some steps after one another.
     start : array or None
         Multipliers to begin with.
 
@@ -57,18 +59,16 @@ def dual_ascent(
     problems. IEEE Transactions on Image Processing 18 (2009).
     """
     F, y, w, l1 = signal.F, signal.y, signal.weights, signal.l1
-    norm = signal.norm(lam2)
-    maps = Maps(F.forward_term, F.adjoint_term, norm.dual_prox_term(F.n_outputs))
-    u = np.zeros(F.n_outputs) if start is None else norm.dual_prox(start, _NO_STEP)
-    ahead, state = u.copy(), np.ones(1)
-    scratch = np.empty(y.size + 2 * u.size)
-    step = float(w.min()) / F.squared_norm
+    edges = pairs_of(F.matrix())
     # Differences do not see a common level; taken away, it costs the gap no digits.
-    level = float(w @ y / w.sum()) if l1 == 0.0 and pairs_of(F.matrix()) is not None else 0.0
+    level = float(w @ y / w.sum()) if l1 == 0.0 and edges is not None else 0.0
+    first = np.zeros(F.n_outputs) if start is None else signal.norm(lam2).dual_prox(start, _NO_STEP)
+    kind = AxisChains if AxisChains.takes(signal) else EdgeByEdge
+    steps = kind(signal, lam2, y - level, first)
     taken, best = 0, -math.inf
     while True:
-        ascend(maps, y - level, w, l1, step, u, ahead, scratch, state)
-        taken += _STEPS
+        u = steps.ascend()
+        taken += 1
         adjoint = F.adjoint(u)
         x = y - level - adjoint / w
         if l1 > 0.0:
@@ -79,11 +79,29 @@ def dual_ascent(
         best = max(best, rest + float(adjoint @ x))
         primal = rest + signal.penalty(F.forward(x), lam2)
         found = Certificate(primal, best, math.nan).judged(tol, signal.size)
-        if found.met is not None or taken >= most_steps:
+        if found.met is not None or taken >= most_looks:
             break
     x += level
-    x, primal = _merged(signal, lam2, x, signal.objective(x, lam2), tol)
+    x, primal = _merged(signal, lam2, x, signal.objective(x, lam2), tol, edges)
     return x, u, Certificate(primal, min(best, primal), math.nan).judged(tol, signal.size)
+
+
+class EdgeByEdge:
+    """Steps for any F and any weights."""
+
+    def __init__(self, signal: Signal, lam2: Any, centred: np.ndarray, start: np.ndarray) -> None:
+        F = signal.F
+        self._maps = Maps(F.forward_term, F.adjoint_term, signal.norm(lam2).dual_prox_term(F.n_outputs))
+        self._y, self._signal, self._u = centred, signal, start.copy()
+        self._step = float(signal.weights.min()) / F.squared_norm
+        self._ahead, self._momentum = start.copy(), np.ones(1)
+        self._spare = np.empty(centred.size + 2 * start.size)
+
+    def ascend(self) -> np.ndarray:
+        """Some steps; multipliers of F x."""
+        w, l1 = self._signal.weights, self._signal.l1
+        ascend(self._maps, self._y, w, l1, self._step, self._u, self._ahead, self._spare, self._momentum)
+        return self._u
 
 
 @kernel
@@ -124,9 +142,10 @@ def ascend(
         state[0] = following
 
 
-def _merged(signal: Signal, lam2: Any, x: np.ndarray, value: float, tol: float) -> tuple[np.ndarray, float]:
+def _merged(
+    signal: Signal, lam2: Any, x: np.ndarray, value: float, tol: float, edges: np.ndarray | None
+) -> tuple[np.ndarray, float]:
     """x with neighbours that hardly differ made equal, if the objective stays within a tenth of the tolerance."""
-    edges = pairs_of(signal.F.matrix())
     if edges is None:
         return x, value
     jumps = x[edges[:, 0]] - x[edges[:, 1]]

@@ -26,7 +26,7 @@ from ..losses import Loss
 from . import part, threads
 from .base import Evaluation, RowStatistics, Sample, Sweep, Token
 from .moments import Moments, near_means
-from .portions import InMemory, Portions, cut
+from .portions import BLOCK_ENTRIES, InMemory, Portions, cut
 
 _SEEN = 256
 """Rows whose means are near those of all."""
@@ -243,7 +243,10 @@ class LocalSums:
         own = labels[: self._portions.width].astype(np.int64)
         blocks = list(self._each(lambda block, some: part.collapsed(block.rows, own, pieces)))
         portions = InMemory(part.cheaper(blocks, self.n_rows, pieces), self._portions.starts)
-        return LocalSums(portions, self._labels, self._weights, self._loss)
+        if portions.n_entries > BLOCK_ENTRIES:
+            return LocalSums(portions, self._labels, self._weights, self._loss)
+        numbered = enumerate(portions.blocks())
+        return LocalSums.of(join([self._block(*item) for item in numbered]), self._loss)
 
     # -------------------------------------------------------------------------- of single rows, and between runs
 

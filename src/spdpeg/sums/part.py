@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data import Block, Dense
-from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts
+from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts, select, selected_counts
 from ..kernels.jit import CHUNK, frozen
 from ..kernels.lapack import routines
 from ..kernels.rows import Rows, column_squares
@@ -133,12 +133,22 @@ def collapsed(rows: Rows, labels: np.ndarray, pieces: int) -> Rows:
     """The rows with columns added up over pieces; labels[j] is the piece of column j, or -1."""
     if rows.indptr.size == 0:
         return _collapsed_dense(rows, labels, pieces)
+    alone = np.count_nonzero(labels >= 0) == pieces
     counts = np.empty(rows.indptr.size - 1, dtype=np.int64)
-    collapsed_counts(rows, labels, np.full(pieces, -1), counts)
+    if alone:
+        labels = labels.astype(np.int32)
+        selected_counts(rows, labels, counts)
+    else:
+        collapsed_counts(rows, labels, np.full(pieces, -1), counts)
     indptr = np.concatenate([[0], np.cumsum(counts)])
-    indices, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-    collapse_sparse(rows, labels, np.full(pieces, -1), np.empty(pieces, np.int64), indptr, indices, values)
-    return Rows(frozen(values), frozen(indices), frozen(indptr), pieces, rows.bias)
+    size = int(indptr[-1])
+    indices, values = np.empty(size + 1, dtype=np.int32), np.empty(size + 1)
+    indptr = indptr.astype(np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64)
+    if alone:
+        select(rows, labels, indptr, indices, values)
+    else:
+        collapse_sparse(rows, labels, np.full(pieces, -1), np.empty(pieces, np.int64), indptr, indices, values)
+    return Rows(frozen(values[:size]), frozen(indices[:size]), frozen(indptr), pieces, rows.bias)
 
 
 def cheaper(blocks: list[Rows], n_rows: int, pieces: int) -> list[Rows]:
