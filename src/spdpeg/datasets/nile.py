@@ -24,6 +24,11 @@ def nile() -> Nile:
 
     It fell around 1898, when work on the first dam at Aswan began and the climate of its sources changed.
 
+    Returns
+    -------
+    Nile
+        `years` and `flow`, a hundred of each.
+
     References
     ----------
     Cobb: The problem of the Nile: conditional solution to a changepoint problem. Biometrika 65 (1978).

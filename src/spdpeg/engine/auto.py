@@ -74,6 +74,28 @@ _NO_BOUND = {False: "is non-smooth", True: "has no bound on its curvature"}
 def plan(problem: View, tol: float | None = None) -> list[Planned]:
     """The stages of a run on this problem, aimed at this relative gap.
 
+    The questions are asked in this order, and the first yes decides.
+
+    1. Is it a stream? Each row is seen once, so stochastic steps are all that is left: `spdpeg`.
+    2. Can one of the exact methods take it? They need a few reads and end with all digits (`_exact`). A first-order
+       method stands behind them for the case that they end early.
+    3. Has the curvature of the loss no bound that steps could be taken from? `spdhg-cers` needs none.
+    4. What is cheaper, by the count of flops: a few Newton steps on sampled curvature, or many passes of stochastic
+       steps? Where that is a guess, the second begins, and the first takes over if progress stalls.
+
+    Parameters
+    ----------
+    problem : View
+    tol : float, optional
+        A stage that has a successor is left once this relative gap is out of its reach.
+
+    Returns
+    -------
+    list of Planned
+        At least one stage, with the reason that `result.stages` tells.
+
+    Notes
+    -----
     To add a method: put its stages before the first line below that would take its problems, with a reason that
     completes "chosen because". A stage that is followed by another has a rule that says when to leave it.
     """

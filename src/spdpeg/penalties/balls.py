@@ -14,6 +14,11 @@ from .conic import ConicForm, ball, broken_lines, identity
 class L2Ball(Penalty):
     """The set |v|_2 <= radius.
 
+    Parameters
+    ----------
+    radius : float
+        Positive.
+
     Examples
     --------
     >>> from spdpeg import penalties
@@ -58,6 +63,11 @@ class L2Ball(Penalty):
 
 class L1Ball(Penalty):
     """The set |v|_1 <= radius.
+
+    Parameters
+    ----------
+    radius : float
+        Positive.
 
     Examples
     --------
@@ -111,6 +121,11 @@ class L1Ball(Penalty):
 
 class Simplex(Penalty):
     """The set v >= 0 with entries that add up to `total`: mixtures, portfolios, distributions.
+
+    Parameters
+    ----------
+    total : float
+        Positive.
 
     Examples
     --------

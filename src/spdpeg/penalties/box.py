@@ -12,7 +12,12 @@ from .conic import ConicForm, broken_lines
 
 
 class Box(Penalty):
-    """The set lower <= v <= upper; each bound is one number or one per coordinate, infinite where there is none.
+    """The set lower <= v <= upper.
+
+    Parameters
+    ----------
+    lower, upper : float or array
+        One number or one per coordinate each, infinite where there is no bound.
 
     Examples
     --------
@@ -112,7 +117,14 @@ class Box(Penalty):
 
 
 class NonNegative(Box):
-    """The set v >= 0."""
+    """The set v >= 0.
+
+    Examples
+    --------
+    >>> from spdpeg import penalties
+    >>> penalties.NonNegative().prox([5.0, 0.0, -5.0]).tolist()
+    [5.0, 0.0, 0.0]
+    """
 
     def __init__(self) -> None:
         super().__init__(lower=0.0)

@@ -28,8 +28,12 @@ def _clipped(v: float, limit: float, slope: float) -> float:
 class ElasticNet(Penalty):
     """Sum of l1_j |v_j| + l2_j v_j^2 / 2: few non-zero entries, correlated ones kept together.
 
-    Strongly convex with modulus min_j l2_j. `l1` and `l2` are one number or one per coordinate each; 0 switches a term
-    off.
+    Strongly convex with modulus min_j l2_j.
+
+    Parameters
+    ----------
+    l1, l2 : float or array
+        One number or one per coordinate each; 0 switches a term off.
 
     Examples
     --------

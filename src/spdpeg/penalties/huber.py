@@ -22,6 +22,12 @@ class HuberL1(Penalty):
         One number or one per coordinate; 0 leaves a coordinate free.
     delta : float
         Where the parabola goes over into the line.
+
+    Examples
+    --------
+    >>> from spdpeg import penalties
+    >>> penalties.HuberL1(1.0, delta=1.0).prox([3.0, 1.0, -3.0]).tolist()
+    [2.0, 0.5, -2.0]
     """
 
     separable = True

@@ -12,7 +12,10 @@ from .conic import ConicForm, broken_lines, identity
 class L1(Penalty):
     """Sum of weight_j |v_j|: few non-zero entries.
 
-    `weight` is one number or one per coordinate; 0 leaves a coordinate free.
+    Parameters
+    ----------
+    weight : float or array
+        One number or one per coordinate; 0 leaves a coordinate free.
 
     Examples
     --------

@@ -12,7 +12,10 @@ from .conic import ConicForm, squares
 class L2Squared(Penalty):
     """Half the sum of weight_j v_j^2: ridge. Strongly convex with modulus min_j weight_j.
 
-    `weight` is one number or one per coordinate; 0 leaves a coordinate free.
+    Parameters
+    ----------
+    weight : float or array
+        One number or one per coordinate; 0 leaves a coordinate free.
 
     Examples
     --------

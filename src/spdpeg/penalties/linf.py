@@ -14,6 +14,10 @@ from .conic import ConicForm, broken_lines
 class LInf(Penalty):
     """weight * max_j |v_j|: many entries of the same largest size.
 
+    Parameters
+    ----------
+    weight : float
+
     Examples
     --------
     >>> from spdpeg import penalties
