@@ -1,6 +1,7 @@
 """Rows on the workers of a dask cluster: the same answers as in memory, and sentences where there are none."""
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from spdpeg.estimators import (
     GraphGuidedLogisticRegression,
 )
 from spdpeg.lazy import is_dask
+from spdpeg.sums import rounds
 from spdpeg.view import partitions
 
 da = pytest.importorskip("dask.array")
@@ -123,7 +125,9 @@ def test_a_solve_waits_as_often_as_it_reads(client: Any, case: str) -> None:
         here.objective(np.zeros(here.n_coordinates)), rel=1e-12
     )
     assert spdpeg.solve(there, tol=1e-6).certificate.met is not None
-    assert there.sums.reads == there.sums.rounds <= 1.1 * known.passes
+    # Nothing but what a bound may ask for where a dual point sticks out by a little: one number, without a read.
+    assert there.sums.rounds <= there.sums.reads + (not arguments["loss"].quadratic)
+    assert there.sums.rounds <= 1.1 * known.passes
 
 
 def test_the_bits_do_not_depend_on_the_workers(rows: Any) -> None:
@@ -311,3 +315,21 @@ def test_what_needs_single_rows_is_refused(client: Any, rows: Any) -> None:
         FusedLogisticRegression(multi_class="multinomial").fit(dX, da.digitize(dy, np.array([-1.0, 1.0])))
     with pytest.raises(spdpeg.UnsupportedError, match="offset"):
         spdpeg.Problem(dX, dy, loss=losses.Squared(), offset=y)
+
+
+class Slow:
+    """Something that takes longer to arrive than one look at a round."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return arrived, ()
+
+
+def arrived() -> str:
+    time.sleep(0.3)
+    return "here"
+
+
+def test_what_is_slow_to_arrive_is_waited_for(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "_LOOK", 0.05)
+    some = rounds.Rounds(client, range(2))
+    assert some.gathered(client.map(lambda _: Slow(), range(2), pure=False)) == ["here", "here"]

@@ -16,6 +16,9 @@ from .tasks import Summand, add
 _FAN_IN = 8
 """Summands that one task adds up."""
 
+_LOOK, _MOMENT = 1.0, 5.0
+"""Seconds between looks at a round; seconds that others may take to fail too, so that the first can be named."""
+
 _TIME_LIMIT = "10 minutes"
 """Time without progress after which a round is given up, unless dask's setting spdpeg.time-limit says otherwise."""
 
@@ -94,20 +97,24 @@ class Rounds:
                 return level[0]
 
     def _result(self, root: Any, leaves: Sequence[Any]) -> Any:
+        from distributed import wait
+
         self.done += 1
         limit = _time_limit()
-        finished, moved = -1, time.monotonic()
+        known, moved = ("", 0), time.monotonic()
         while True:
-            try:
-                return root.result(timeout=min(1.0, limit))
-            except TimeoutError:
-                if root.status == "error":
-                    self._explain(root, leaves)
-            except Exception:  # that of a task, of any kind
+            with suppress(Exception):  # not done yet, or failed; its status tells
+                wait([root], timeout=min(_LOOK, limit))
+            if root.status == "finished":
+                try:
+                    return root.result(timeout=limit)
+                except Exception:
+                    time.sleep(min(_LOOK, limit))  # lost with a worker on its way here: it is computed again
+            if root.status in ("error", "cancelled"):
                 self._explain(root, leaves)
-            now, count = time.monotonic(), sum(leaf.status == "finished" for leaf in leaves)
-            if count != finished:
-                finished, moved = count, now
+            now, status = time.monotonic(), (root.status, sum(leaf.status == "finished" for leaf in leaves))
+            if status != known:
+                known, moved = status, now
             elif now - moved > limit:
                 self._give_up(limit, leaves)
 
@@ -117,7 +124,7 @@ class Rounds:
         from distributed.scheduler import KilledWorker
 
         with suppress(Exception):  # cancelled, or some are still running: those that failed are known
-            wait(list(leaves), timeout=_time_limit())
+            wait(list(leaves), timeout=min(_MOMENT, _time_limit()))
         failed = [place for place, leaf in enumerate(leaves) if leaf.status == "error"]
         if not failed:
             raise ClusterError(
