@@ -16,6 +16,9 @@ from .rounds import Rounds
 SEEN = 256
 """Rows whose means are near those of all."""
 
+_NEARLY = 1e-10
+"""What a factor on slopes may be short of 1 as if it were rounding."""
+
 _ABOUT = 0.9
 """Part of the rows wanted for a sample that will do."""
 
@@ -152,8 +155,11 @@ class ClusterSums:
         """Mean of w phi*(scale u)."""
         if scale == 0.0:
             return self._at_zero.conjugate
-        if scale == 1.0 and u.known is not None:
-            return u.known.conjugate
+        if u.known is not None and 0.0 <= 1.0 - scale <= _NEARLY:
+            # A round for what rounding took from 1 is saved: phi* is convex, so that this is not less, and what follows
+            # from it is a bound all the same.
+            rest = (1.0 - scale) * self._at_zero.conjugate if scale < 1.0 else 0.0
+            return scale * u.known.conjugate + rest
         return float(self._mean(tasks.conjugate, (scale, u.field), u))
 
     def conjugate_at(self, margins: Remote, shift: float, up: float, down: float) -> float:
