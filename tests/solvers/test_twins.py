@@ -171,6 +171,6 @@ def test_updates_of_F_come_as_often_as_their_probability_says() -> None:
 def test_every_comparator_is_here() -> None:
     """A solver added to the registry without a twin fails here."""
     ours = {"spdpeg", "spdpeg-sc1", "spdpeg-sc2", "vr-spdpeg", "sampled-newton", "lp"}
-    ours |= {"one-read", "prox-newton", "prox-lbfgs", "working-set", "interior-point"}
+    ours |= {"one-read", "prox-newton", "prox-lbfgs", "working-set", "sparsa", "interior-point"}
     assert set(REGISTRY) - ours == {name for name, _ in VARIANTS.values()}
     assert set(VARIANTS) >= BY_SUBGRADIENT | CORNERS | DETERMINISTIC | ONE_ROW

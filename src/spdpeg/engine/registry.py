@@ -7,6 +7,7 @@ from ..exact.interior_point import InteriorPoint
 from ..exact.one_read import OneRead
 from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import ProxNewton
+from ..exact.sparsa import SpaRSA
 from ..exact.working_set import WorkingSet
 from ..parameters import shown
 from ..sampled_newton.method import SampledNewton
@@ -59,6 +60,7 @@ _SOLVERS: tuple[type[Solver], ...] = (
     ProxLBFGS,
     SampledNewton,
     WorkingSet,
+    SpaRSA,
     InteriorPoint,
     LinearProgram,
 )

@@ -1,0 +1,171 @@
+"""Proximal gradient steps of spectral length, for penalties that have a prox as a whole.
+
+The length of a step comes from the change of the gradient along the last one (Barzilai, Borwein), so no bound on the
+curvature is needed, and the objective may rise for a while: it must fall below the largest of its last values. One read
+of the data a step, which also tells all that a certificate needs.
+
+Wright, Nowak, Figueiredo: Sparse reconstruction by separable approximation, IEEE Transactions on Signal Processing 57,
+2009. Barzilai, Borwein: Two-point step size gradient methods, IMA Journal of Numerical Analysis 8, 1988.
+"""
+
+import math
+
+import numpy as np
+
+from ..data import Block
+from ..errors import UnsupportedError
+from ..kernels.terms import Terms
+from ..penalties import Penalty
+from ..problem import View
+from ..result import Status
+from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
+from ..state import State
+from ..sums import Evaluation, Sweep, Token
+
+_MEMORY = 5
+"""Objectives of the last steps, the largest of which the next one must fall below."""
+
+_SUFFICIENT = 1e-4
+"""Part of |x+ - x|^2 / (2 length) by which it must fall at least."""
+
+_ROUNDING = 1e-14
+"""Relative error of an objective."""
+
+_MOST_HALVINGS = 40
+"""Of one step; after these the point moves by rounding alone."""
+
+_MOST_STALLED = 4 * _MEMORY
+"""Steps in a row without a new least objective that end a run."""
+
+_SELDOM = 50
+"""Steps after which a certificate is made even if nothing promises it."""
+
+
+class SpaRSA(Periodic, Watcher):
+    """x <- prox of all penalties at x - length g, the length of Barzilai and Borwein; the best of the last iterates.
+
+    The objective need not fall at every step. What is returned is the last iterate, which is among the best ones by the
+    time a certificate is met.
+    """
+
+    about = About(
+        name="sparsa",
+        summary="proximal gradient steps of spectral length; deterministic, for penalties with a prox as a whole",
+        update="x+ = prox of t (r1 + r2(F .)) at x - t g, t = <s, s> / <s, v> and <s, v> / <v, v> in turns, "
+        "s and v the last changes of x and g",
+        cost="1 pass; 1 prox",
+        memory="N + 3 d + l + 5; 3 d more for a step",
+        rate="objective converges; linear where it grows quadratically",
+        needs="smooth loss; r2 = 0, or l1 norms along a chain: a prox of r1 + r2(F .); finite sum",
+        assumptions="gradient of l Lipschitz on the level set of the start",
+        deterministic=True,
+        finite_sum=True,
+        converges=True,
+    )
+
+    on_sums = True
+
+    def check(self, problem: View) -> None:
+        require_differentiable(self, problem)
+        if problem.joint_penalty is None:
+            raise UnsupportedError(
+                f"sparsa takes the prox of r1 + r2(F .), and r1={problem.r1!r} with r2={problem.r2!r} and F={problem.F!r} "
+                'has none in closed form. Use "vr-spdpeg".'
+            )
+
+    def steps_ahead(self, state: State) -> float:
+        return 1.0  # a step that is halved reads the rows again
+
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        n, d = problem.sums.length_kept(), x0.size
+        vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "margins": np.zeros(n), "gradient": np.zeros(d)}
+        vectors["values"] = np.zeros(_MEMORY)
+        return {"loss": math.nan, "length": 1.0, "decrease": math.inf, "least": math.inf, "stalled": 0}, vectors
+
+    def prepare(self, problem: View, terms: Terms, state: State) -> int:
+        """Loss and gradient at the start, and the curvature of the loss along the gradient."""
+        if not math.isnan(state.numbers["loss"]):
+            return 0
+        x, sums = state.vectors["x"].copy(), problem.sums
+        first = sums.at(x)
+        # One product with the true Hessian gives the first length its unit.
+        again = sums.at(x, model=first, ahead=x - first.gradient)
+        assert again.foretold_gradient is not None
+        curved = float(first.gradient @ (first.gradient - again.foretold_gradient))
+        square = float(first.gradient @ first.gradient)
+        state.numbers["length"] = square / curved if curved > 0.0 else 1.0
+        self._take(problem, state, x, first)
+        state.vectors["values"][:] = state.numbers["least"]
+        return 2 * sums.n_rows
+
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
+        v, numbers, penalty = state.vectors, state.numbers, _joint(problem)
+        x, g, length = v["x"].copy(), v["gradient"].copy(), numbers["length"]
+        ceiling, least = float(v["values"].max()), numbers["least"]
+        for halvings in range(1, _MOST_HALVINGS + 1):
+            ahead = penalty.prox(x - length * g, length)
+            move = ahead - x
+            sweep = problem.sums.at(ahead)
+            decrease = float(move @ move) / (2.0 * length)
+            value = sweep.loss + problem.penalty_value(ahead)
+            if value <= ceiling - _SUFFICIENT * decrease + _ROUNDING * abs(ceiling):
+                break
+            length *= 0.5
+        else:
+            numbers["stalled"] = _MOST_STALLED
+            return _MOST_HALVINGS * problem.sums.n_rows
+        numbers["decrease"] = decrease / abs(value) if value else 0.0
+        self._take(problem, state, ahead, sweep)
+        numbers["stalled"] = 0 if value < least - _ROUNDING * abs(least) else numbers["stalled"] + 1
+        change = sweep.gradient - g
+        product = float(move @ change)
+        # Along a way without curvature the length says nothing new.
+        if product > 0.0:
+            longest = state.steps % 2 == 0
+            length = float(move @ move) / product if longest else product / float(change @ change)
+        numbers["length"] = length
+        return halvings * problem.sums.n_rows
+
+    def solution(self, problem: View, state: State) -> Solution:
+        x = state.vectors["x"].copy()
+        y = problem.chain_dual(x, -state.vectors["gradient"])
+        return Solution(x, x.copy(), problem.F.forward(x), -y)
+
+    def evaluation(self, state: State) -> Evaluation | None:
+        margins = self._margins(state)
+        if math.isnan(state.numbers["loss"]) or margins is None:
+            return None
+        return Evaluation(state.numbers["loss"], margins, state.vectors["gradient"], None)
+
+    def may_be_optimal(self, state: State, tol: float) -> bool:
+        # The gap is of the order of the root of what is left, so a step that still gains much proves nothing.
+        numbers = state.numbers
+        return numbers["decrease"] <= tol or numbers["stalled"] >= _MOST_STALLED or state.steps % _SELDOM == 0
+
+    def ended(self, state: State) -> Status | None:
+        return Status.EXHAUSTED if state.numbers["stalled"] >= _MOST_STALLED else None
+
+    _reached: tuple[np.ndarray, Token] | None = None
+    """What the margins of the state stand for, as long as it is this run that goes on."""
+
+    def _margins(self, state: State) -> Token:
+        """Those of x; None in a run that is resumed and could not keep them."""
+        kept = state.vectors["margins"]
+        if self._reached is not None and self._reached[0] is kept:
+            return self._reached[1]
+        return kept if kept.size else None
+
+    def _take(self, problem: View, state: State, x: np.ndarray, sweep: Sweep) -> None:
+        v, numbers = state.vectors, state.numbers
+        v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
+        self._reached = v["margins"], sweep.margins
+        value = sweep.loss + problem.penalty_value(x)
+        v["values"][:-1] = v["values"][1:].copy()
+        v["values"][-1] = value
+        numbers["loss"], numbers["least"] = sweep.loss, min(numbers["least"], value)
+
+
+def _joint(problem: View) -> Penalty:
+    penalty = problem.joint_penalty
+    assert penalty is not None
+    return penalty
