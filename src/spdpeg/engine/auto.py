@@ -20,6 +20,7 @@ from ..exact.penalty_form import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
 from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import MOST_COORDINATES, SLOW, ProxNewton
+from ..exact.sparsa import SpaRSA
 from ..exact.signal import is_chain
 from ..exact.working_set import WorkingSet
 from ..quadratic.sparse import LONG
@@ -59,6 +60,10 @@ _MOST_SIGNAL = 5_000_000
 """Entries of all penalties, up to which that is done for a signal as a whole."""
 _MOST_LONG = 64
 """Rows of F with many entries that a sparse model may have."""
+_MOST_PIECES = 1000
+"""Pieces of a working set beyond which models of all of them cost more than many reads in memory."""
+_MANY_READS = 500
+"""Reads after which that was a wrong guess."""
 _INNER_STEPS = 300.0
 """Steps of ADMM that solve a quadratic model, about."""
 _DENSE = 0.2
@@ -121,6 +126,8 @@ def plan(problem: View, tol: float | None = None) -> list[Planned]:
             stages.append(_chosen(program, why, Ended(program, tol)))
             why = "interior-point ended before the tolerance was met"
             stages.append(_chosen(again, why, Ended(again, tol, SLOW)))
+        if isinstance(last, WorkingSet):
+            stages[-1:] = _with_many_pieces(problem, last, stages[-1], tol)
         return [*stages, _chosen(_first_order(problem), f"{last.about.name} ended before the tolerance was met")]
     if not math.isfinite(problem.loss.curvature):
         return [_chosen(SPDHGCERS(), f"the loss {_NO_BOUND[problem.loss.smooth]} and this method needs no gradient")]
@@ -131,6 +138,31 @@ def plan(problem: View, tol: float | None = None) -> list[Planned]:
     return [
         _chosen(VRSPDPEG(), "many passes of stochastic steps should cost less than a few Newton steps", Stalls(tol)),
         _chosen(SampledNewton(), "at the pace of its last passes, vr-spdpeg would have cost more"),
+    ]
+
+
+def _with_many_pieces(problem: View, method: WorkingSet, stage: Planned, tol: float | None) -> list[Planned]:
+    """The stage of a working set, and what takes over in memory while the pieces are too many for models of them.
+
+    How many there are is known only on the way there.
+    """
+    form = PenaltyForm.of(problem) if problem.n_coordinates <= _MOST_FORM else None
+    other: Periodic
+    again = WorkingSet()
+    if form is None or problem.rows.on_disk or not math.isfinite(problem.loss.curvature):
+        return [stage]
+    if form.lines is not None and _is_ridge(problem, form.lines):
+        other = ProxLBFGS()
+    elif problem.penalty.joint is not None:
+        other = SpaRSA()
+    else:
+        return [stage]
+    return [
+        stage._replace(leave=Crowded(method, tol)),
+        _chosen(
+            other, "the pieces are so many that reads cost less than models of them", Ended(other, tol, _MANY_READS)
+        ),
+        _chosen(again, f"{other.about.name} took many steps without meeting the tolerance", Ended(again, tol)),
     ]
 
 
@@ -228,6 +260,18 @@ class Ended:
     def __call__(self, problem: View, state: State, gap: float) -> bool:
         slow = state.iterations - state.loop.stages[-1].iterations >= self.most_steps
         return (slow or self.method.ended(state) is Status.EXHAUSTED) and not gap <= (self.tol or _AIM)
+
+
+@dataclass(frozen=True)
+class Crowded(Ended):
+    """Leave a working set also when its pieces are so many that another method should end sooner."""
+
+    method: WorkingSet
+    most_pieces: int = _MOST_PIECES
+
+    def __call__(self, problem: View, state: State, gap: float) -> bool:
+        crowded = self.method.pieces(state) > self.most_pieces and not gap <= (self.tol or _AIM)
+        return crowded or super().__call__(problem, state, gap)
 
 
 @dataclass(frozen=True)

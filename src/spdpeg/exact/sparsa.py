@@ -16,11 +16,11 @@ from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..penalties import Penalty
-from ..problem import View
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
+from ..view import View
 
 _MEMORY = 5
 """Objectives of the last steps, the largest of which the next one must fall below."""
@@ -67,9 +67,9 @@ class SpaRSA(Periodic, Watcher):
 
     def check(self, problem: View) -> None:
         require_differentiable(self, problem)
-        if problem.joint_penalty is None:
+        if problem.penalty.joint is None:
             raise UnsupportedError(
-                f"sparsa takes the prox of r1 + r2(F .), and r1={problem.r1!r} with r2={problem.r2!r} and F={problem.F!r} "
+                f"sparsa takes the prox of r1 + r2(F .), and r1={problem.penalty.r1!r} with r2={problem.r2!r} and F={problem.F!r} "
                 'has none in closed form. Use "vr-spdpeg".'
             )
 
@@ -107,7 +107,7 @@ class SpaRSA(Periodic, Watcher):
             move = ahead - x
             sweep = problem.sums.at(ahead)
             decrease = float(move @ move) / (2.0 * length)
-            value = sweep.loss + problem.penalty_value(ahead)
+            value = sweep.loss + problem.penalty.value(ahead)
             if value <= ceiling - _SUFFICIENT * decrease + _ROUNDING * abs(ceiling):
                 break
             length *= 0.5
@@ -128,7 +128,7 @@ class SpaRSA(Periodic, Watcher):
 
     def solution(self, problem: View, state: State) -> Solution:
         x = state.vectors["x"].copy()
-        y = problem.chain_dual(x, -state.vectors["gradient"])
+        y = problem.penalty.chain_dual(x, -state.vectors["gradient"])
         return Solution(x, x.copy(), problem.F.forward(x), -y)
 
     def evaluation(self, state: State) -> Evaluation | None:
@@ -159,13 +159,13 @@ class SpaRSA(Periodic, Watcher):
         v, numbers = state.vectors, state.numbers
         v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
         self._reached = v["margins"], sweep.margins
-        value = sweep.loss + problem.penalty_value(x)
+        value = sweep.loss + problem.penalty.value(x)
         v["values"][:-1] = v["values"][1:].copy()
         v["values"][-1] = value
         numbers["loss"], numbers["least"] = sweep.loss, min(numbers["least"], value)
 
 
 def _joint(problem: View) -> Penalty:
-    penalty = problem.joint_penalty
+    penalty = problem.penalty.joint
     assert penalty is not None
     return penalty

@@ -178,6 +178,10 @@ class WorkingSet(Periodic, Watcher):
     def ended(self, state: State) -> Status | None:
         return Status.EXHAUSTED if state.numbers["stalled"] >= 3 else None
 
+    def pieces(self, state: State) -> int:
+        """Pieces that are not 0 where the run stands."""
+        return int(state.numbers["pieces"])
+
     def _solve(self, newton: Newton, w: np.ndarray, numbers: dict[str, float]) -> tuple[np.ndarray, Token, np.ndarray]:
         """Newton's steps among the pieces; the point, its margins and the diagonal of the curvature there."""
         at, enough = newton.start(w), _enough(numbers)
