@@ -1,5 +1,6 @@
-"""The browser that pages are driven in, one for all tests of a process; and Ctrl-C as Python starts with it."""
+"""What all tests share: a browser for pages, Ctrl-C as Python starts with it, one BLAS thread for each process."""
 
+import os
 import shutil
 import signal
 
@@ -10,6 +11,8 @@ FLAGS = (
     "--disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1200,900"
 )
 
+# Processes that run tests side by side would wait for each other's BLAS threads. Read by NumPy, which comes later.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell that runs the tests in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)

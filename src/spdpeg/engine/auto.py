@@ -20,8 +20,8 @@ from ..exact.penalty_form import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
 from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import MOST_COORDINATES, SLOW, ProxNewton
-from ..exact.sparsa import SpaRSA
 from ..exact.signal import is_chain
+from ..exact.sparsa import SpaRSA
 from ..exact.working_set import WorkingSet
 from ..quadratic.sparse import LONG
 from ..result import Status
@@ -60,8 +60,9 @@ _MOST_SIGNAL = 5_000_000
 """Entries of all penalties, up to which that is done for a signal as a whole."""
 _MOST_LONG = 64
 """Rows of F with many entries that a sparse model may have."""
-_MOST_PIECES = 1000
-"""Pieces of a working set beyond which models of all of them cost more than many reads in memory."""
+_MOST_PIECES, _MOST_RIDGE_PIECES = 1000, 200
+"""Pieces of a working set beyond which models of all of them cost more than many reads in memory, or, beside a ridge,
+than the few that a quasi-Newton model takes."""
 _MANY_READS = 500
 """Reads after which that was a wrong guess."""
 _INNER_STEPS = 300.0
@@ -152,13 +153,13 @@ def _with_many_pieces(problem: View, method: WorkingSet, stage: Planned, tol: fl
     if form is None or problem.rows.on_disk or not math.isfinite(problem.loss.curvature):
         return [stage]
     if form.lines is not None and _is_ridge(problem, form.lines):
-        other = ProxLBFGS()
+        other, most = ProxLBFGS(), _MOST_RIDGE_PIECES
     elif problem.penalty.joint is not None:
-        other = SpaRSA()
+        other, most = SpaRSA(), _MOST_PIECES
     else:
         return [stage]
     return [
-        stage._replace(leave=Crowded(method, tol)),
+        stage._replace(leave=Crowded(method, tol, most_pieces=most)),
         _chosen(
             other, "the pieces are so many that reads cost less than models of them", Ended(other, tol, _MANY_READS)
         ),
@@ -267,7 +268,7 @@ class Crowded(Ended):
     """Leave a working set also when its pieces are so many that another method should end sooner."""
 
     method: WorkingSet
-    most_pieces: int = _MOST_PIECES
+    most_pieces: float = math.inf
 
     def __call__(self, problem: View, state: State, gap: float) -> bool:
         crowded = self.method.pieces(state) > self.most_pieces and not gap <= (self.tol or _AIM)

@@ -69,8 +69,8 @@ class SpaRSA(Periodic, Watcher):
         require_differentiable(self, problem)
         if problem.penalty.joint is None:
             raise UnsupportedError(
-                f"sparsa takes the prox of r1 + r2(F .), and r1={problem.penalty.r1!r} with r2={problem.r2!r} and F={problem.F!r} "
-                'has none in closed form. Use "vr-spdpeg".'
+                f"sparsa takes the prox of r1 + r2(F .), and r1={problem.penalty.r1!r} with r2={problem.r2!r} and "
+                f'F={problem.F!r} has none in closed form. Use "vr-spdpeg".'
             )
 
     def steps_ahead(self, state: State) -> float:
@@ -102,18 +102,20 @@ class SpaRSA(Periodic, Watcher):
         v, numbers, penalty = state.vectors, state.numbers, _joint(problem)
         x, g, length = v["x"].copy(), v["gradient"].copy(), numbers["length"]
         ceiling, least = float(v["values"].max()), numbers["least"]
-        for halvings in range(1, _MOST_HALVINGS + 1):
+        reads = 0
+        while True:
             ahead = penalty.prox(x - length * g, length)
             move = ahead - x
             sweep = problem.sums.at(ahead)
+            reads += 1
             decrease = float(move @ move) / (2.0 * length)
             value = sweep.loss + problem.penalty.value(ahead)
             if value <= ceiling - _SUFFICIENT * decrease + _ROUNDING * abs(ceiling):
                 break
+            if reads == _MOST_HALVINGS:
+                numbers["stalled"] = _MOST_STALLED
+                return reads * problem.sums.n_rows
             length *= 0.5
-        else:
-            numbers["stalled"] = _MOST_STALLED
-            return _MOST_HALVINGS * problem.sums.n_rows
         numbers["decrease"] = decrease / abs(value) if value else 0.0
         self._take(problem, state, ahead, sweep)
         numbers["stalled"] = 0 if value < least - _ROUNDING * abs(least) else numbers["stalled"] + 1
@@ -124,7 +126,7 @@ class SpaRSA(Periodic, Watcher):
             longest = state.steps % 2 == 0
             length = float(move @ move) / product if longest else product / float(change @ change)
         numbers["length"] = length
-        return halvings * problem.sums.n_rows
+        return reads * problem.sums.n_rows
 
     def solution(self, problem: View, state: State) -> Solution:
         x = state.vectors["x"].copy()
