@@ -20,6 +20,7 @@ from ..exact.penalty_form import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
 from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import MOST_COORDINATES, SLOW, ProxNewton
+from ..exact.row_models import RowModels
 from ..exact.signal import is_chain
 from ..exact.sparsa import SpaRSA
 from ..exact.working_set import WorkingSet
@@ -119,13 +120,12 @@ def plan(problem: View, tol: float | None = None) -> list[Planned]:
     if exact:
         last = exact[-1][0]
         stages = [_chosen(method, why, Ended(method, tol)) for method, why in exact]
-        if isinstance(last, ProxNewton) and _is_program(problem):
-            # Newton's steps crawl where the loss is curved only here and there; the program as a whole does not.
-            program, again = InteriorPoint(), ProxNewton()
+        if isinstance(last, ProxNewton) and (other := _other_way(problem)) is not None:
+            again = ProxNewton()
             stages[-1] = stages[-1]._replace(leave=Ended(last, tol, SLOW))
             why = "prox-newton ended or took many steps without meeting the tolerance"
-            stages.append(_chosen(program, why, Ended(program, tol)))
-            why = "interior-point ended before the tolerance was met"
+            stages.append(_chosen(other, why, Ended(other, tol, SLOW)))
+            why = "that ended before the tolerance was met"
             stages.append(_chosen(again, why, Ended(again, tol, SLOW)))
         if isinstance(last, WorkingSet):
             stages[-1:] = _with_many_pieces(problem, last, stages[-1], tol)
@@ -214,13 +214,18 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
     return []
 
 
-def _is_program(problem: View) -> bool:
-    """Whether a problem with a smooth loss is one small conic program as well."""
+def _other_way(problem: View) -> Periodic | None:
+    """What to try on a small problem where Newton's steps crawl or end short of the tolerance.
+
+    Where the loss is curved only here and there the program as a whole does not crawl; where there is no such program,
+    models of twice the digits may lack none.
+    """
     n, d = problem.sums.n_rows, problem.n_coordinates
     small = n <= _MOST_PROGRAM_ROWS and n * d * d <= _MOST_PROGRAM_WORK and not problem.rows.on_disk
-    if not small or problem.loss.curvature == 0.0 or PenaltyForm.of(problem) is None:
-        return False
-    return problem.loss.lines(problem.rows.labels) is not None
+    made_of_lines = problem.loss.curvature != 0.0 and problem.loss.lines(problem.rows.labels) is not None
+    if small and made_of_lines and PenaltyForm.of(problem) is not None:
+        return InteriorPoint()
+    return ProxNewton(digits=32) if RowModels.of(problem) is not None else None
 
 
 def _may_be_few(problem: View, form: PenaltyForm) -> bool:

@@ -151,7 +151,7 @@ def solve(
     if batch_size is None:
         batch_size = rule.default_batch(view) if state is None else state.parameters.get("batch_size", 1)
     elif len(plan) > 1:
-        names = " and ".join(stage.method.about.name for stage in plan)
+        names = " and ".join(dict.fromkeys(stage.method.about.name for stage in plan))
         raise InputError(
             f"batch_size is {shown(batch_size)}, but auto plans with {names}, which choose their own. "
             "Leave it out, or name a solver."

@@ -8,8 +8,9 @@ import math
 import numpy as np
 
 from ..data import Block
-from ..errors import UnsupportedError
+from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
+from ..parameters import as_number, shown
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
 from ..state import State
@@ -17,7 +18,9 @@ from ..sums import Evaluation, Token
 from ..view import View
 from .chain_models import ChainModels
 from .newton import Iterate, Newton, first_point
+from .newton_models import Models
 from .penalty_form import PenaltyForm, SplitForm, model_form
+from .row_models import RowModels
 from .sampled_start import sampled_start
 
 MOST_COORDINATES = 3000
@@ -49,6 +52,12 @@ class ProxNewton(Periodic, Watcher):
 
     The model has the curvature of all rows and is solved exactly, by interior points that read no data. Its multipliers
     are a dual point of the problem, so that each step brings a lower bound with it.
+
+    Parameters
+    ----------
+    digits : int
+        16, or 32 for models of rows that are solved in twice the digits: for small problems whose columns almost depend
+        on each other, or differ by many orders of magnitude.
     """
 
     about = About(
@@ -67,6 +76,11 @@ class ProxNewton(Periodic, Watcher):
 
     on_sums = True
 
+    def __init__(self, digits: int = 16) -> None:
+        if as_number(digits) not in (16, 32):
+            raise InputError(f"digits of prox-newton is {shown(digits)}. It is 16 or 32.")
+        self.digits = int(digits)
+
     def check(self, problem: View) -> None:
         require_differentiable(self, problem)
         form = model_form(problem)
@@ -79,6 +93,11 @@ class ProxNewton(Periodic, Watcher):
             raise UnsupportedError(
                 f"prox-newton factorises a matrix of order {form.width}; it takes up to {MOST_COORDINATES}. "
                 'Use "working-set" or "vr-spdpeg".'
+            )
+        if self.digits > 16 and RowModels.of(problem) is None:
+            raise UnsupportedError(
+                "prox-newton with 32 digits takes few coordinates, some thousand rows in memory at most, and penalties "
+                "of lines, squares and norms. Leave digits out."
             )
 
     def steps_ahead(self, state: State) -> float:
@@ -133,6 +152,8 @@ class ProxNewton(Periodic, Watcher):
             v["y"][:] = self._form(problem).multiplier(minimum.w, minimum.y)
             v["slopes"], v["slopes_gradient"] = problem.sums.kept(ahead.foretold), ahead.foretold_gradient
             self._foretold = v["slopes"], ahead.foretold
+            if minimum.slopes is not None:
+                v["slopes"], v["slopes_gradient"] = minimum.slopes, problem.sums.adjoint(minimum.slopes)
             numbers["foretold"] = 1.0
         self._take(problem, state, following)
         return round(following.reads * problem.sums.n_rows)
@@ -184,7 +205,8 @@ class ProxNewton(Periodic, Watcher):
         if self._kept is None or self._kept[0] is not problem:
             form = model_form(problem)
             assert form is not None
-            models = ChainModels.of(problem, form) if isinstance(form, PenaltyForm) else None
+            models: Models | None = ChainModels.of(problem, form) if isinstance(form, PenaltyForm) else None
+            models = RowModels.of(problem) if self.digits > 16 else models
             newton = Newton(problem.sums, models or form.models, problem.penalty.value, problem.loss.curvature)
             self._kept = problem, form, newton
         return self._kept

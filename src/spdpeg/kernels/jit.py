@@ -138,6 +138,10 @@ strict = njit(nogil=True, error_model="numpy", fastmath={"contract"}, _nrt=False
 """The same for formulas whose roundings must happen in the order in which they are written."""
 
 
+exact = njit(nogil=True, error_model="numpy", fastmath=False, _nrt=False, forceinline=True)
+"""The same where each operation must be rounded by itself: for numbers that carry their rounding errors along."""
+
+
 @inner
 def call_scalar(term: Term, a: float, b: float) -> float:
     """term(a, b): a loss value, derivative or conjugate."""

@@ -12,7 +12,7 @@ rows, losses or tolerances of a run.
 | scaling | unit diagonal, unit rows, unit b |
 | central_path | one step along the path, whatever solves its linear systems |
 | dense, sparse | the run for a dense H, and for a sparse one or one that is diagonal plus few rows |
-| saddle | the linear systems of small models as they stand, where products lose their digits |
+| extended | the linear systems of small models in twice the digits, where doubles lose theirs |
 | linear_algebra | sparse positive definite matrices, factored many times |
 | stopping | when a run ends |
 | vertex | models without curvature by the simplex method |

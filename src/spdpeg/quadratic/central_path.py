@@ -114,26 +114,26 @@ def new_work(width: int, terms: Terms) -> Work:
     return Work(**{name: np.zeros(size) for name, size in sizes.items()})
 
 
-def start(width: int, terms: Terms) -> Point:
-    """w = 0, slacks of size 1, multipliers as near to 0 as leaves room to both sides."""
+def start(width: int, terms: Terms, spread: float = 1.0) -> Point:
+    """w = 0, slacks of size `spread`, multipliers as near to 0 as leaves room to both sides, up to that size."""
     up = np.where(terms.above > 0.0, terms.up, np.inf)
     down = np.where(terms.below > 0.0, terms.down, np.inf)
     lines, rows = up.size, terms.offset.size
     # Near the border of its interval a multiplier would keep the first steps short.
-    room = np.minimum(np.where(np.isinf(up + down), 1.0, 0.5 * (up + down)), 1.0)
+    room = np.where(np.isinf(up + down), spread, np.minimum(0.5 * (up + down), 1.0))
     y = np.zeros(rows)
     y[:lines] = np.clip(0.0, room - down, up - room)
     balls = terms.balls > 0
     return Point(
         w=np.zeros(width),
         y=y,
-        p=terms.above * (np.maximum(-terms.offset[:lines], 0.0) + 1.0),
-        q=terms.below * (np.maximum(terms.offset[:lines], 0.0) + 1.0),
+        p=terms.above * (np.maximum(-terms.offset[:lines], 0.0) + spread),
+        q=terms.below * (np.maximum(terms.offset[:lines], 0.0) + spread),
         u=np.where(terms.above > 0.0, terms.up - y[:lines], 1.0),
         v=np.where(terms.below > 0.0, terms.down + y[:lines], 1.0),
         body=np.zeros(rows),
-        head=np.where(balls, terms.radius, 1.0),
-        lead=np.where(balls, 1.0, terms.weight),
+        head=np.where(balls, terms.radius, spread),
+        lead=np.where(balls, spread, terms.weight),
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..penalties.conic import ConicForm, group_norms
-from . import dense, infeasible, saddle, scaling, sparse, stationary, vertex
+from . import dense, extended, infeasible, scaling, sparse, stationary, vertex
 from .central_path import Point, Terms
 from .model import LowRank, Model, ModelSolution, Status
 from .stopping import FLOOR
@@ -31,19 +31,27 @@ _STRAY = 1e-6
 """Part of the largest force by which the optimality condition may be missed."""
 _OUTSIDE = 1e-6
 """Part of the objective by which a doubtful solution may be worse than one that misses a constraint."""
+_BESIDE = 1e-9
+"""Part of the largest entry of w by which one may be outside its bounds, and is brought inside."""
 LEAST_W, _LEAST_Y = 1e-6, 1e-3
 """Sizes of w and y, in a model of size 1, below which they do not tell what is large: at a solution 0, say."""
 _FEW, _MANY_LONG, _MOST_DENSE = 60, 64, 4000
 """Variables up to which a sparse H is treated as dense; long rows from which on it is, up to the last size."""
 
 
-def minimize(model: Model, accuracy: float = ACCURACY) -> ModelSolution:
-    """The solution of a model, up to a relative `accuracy` or as far as rounding allows."""
-    best, doubt = _tried(model, accuracy, _Way(), None)
+def minimize(model: Model, accuracy: float = ACCURACY, digits: int = 16) -> ModelSolution:
+    """The solution of a model, up to a relative `accuracy` or as far as rounding allows.
+
+    With 32 `digits` in the linear systems from the start, if the model is small; otherwise these are the last resort.
+    """
+    sharp = digits > 16 and extended.fits(model)
+    best, doubt = _tried(model, accuracy, _Way(extended=sharp), None)
     if not doubt:
         return best
     units = None
     for way in _others(model, best):
+        if sharp and not way.extended:
+            continue
         if way.guess and best is units:
             continue  # the same units would bring the same solution
         units = best if way.guess else units
@@ -79,8 +87,8 @@ class _Way(NamedTuple):
 
     tight: bool = False
     """Constraints ask for far smaller w than H and b."""
-    whole: float = 0.0
-    """Linear systems as they stand, with this shift."""
+    extended: bool = False
+    """Linear systems in twice the digits."""
     guess: bool = False
     """In units of an earlier solution."""
     vertex: bool = False
@@ -89,16 +97,15 @@ class _Way(NamedTuple):
 
 def _others(model: Model, found: ModelSolution) -> list[_Way]:
     """What else to try after a doubtful solution."""
-    small = model.width + model.form.K.shape[0] <= saddle.MOST_ROWS
-    shifts: tuple[float, ...] = saddle.SHIFTS if small else ()
+    small = extended.fits(model)
     # New units come first: they are the cure where a gap is small only in units that were too large.
-    ways = [_Way(whole=shifts[-1] if small else 0.0, guess=True)] * _GUESSES if _is_rough(model, found) else []
+    ways = [_Way(extended=small, guess=True)] * _GUESSES if _is_rough(model, found) else []
     ways += [_Way(vertex=True)] if vertex.fits(model) else []
-    for whole in (0.0, *shifts):
-        if whole:
-            ways.append(_Way(whole=whole))
+    for digits in (False, True) if small else (False,):
+        if digits:
+            ways.append(_Way(extended=True))
         if model.form.bounded:
-            ways.append(_Way(tight=True, whole=whole))
+            ways.append(_Way(tight=True, extended=digits))
     return ways
 
 
@@ -144,8 +151,8 @@ def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution |
     b = scales.columns * right / scales.price
     if way.vertex and (outcome := vertex.run(b, terms)) is not None:
         return _finished(model, kept, scales, terms, outcome)
-    if way.whole:
-        outcome = sparse.follow(saddle.WholeSystem(_scaled_parts(model, factor), terms, way.whole), b, accuracy)
+    if way.extended:
+        outcome = sparse.follow(extended.ExtendedSystem(_scaled_parts(model, factor), terms), b, accuracy)
     elif _is_small(model):
         outcome = dense.run(padded(model) * factor[:, None] * factor, b, terms, accuracy)
     else:
@@ -249,6 +256,10 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
         size = _size(model, moved_w, model.value(moved_w, measured[0])) + least
         if measured[2] <= max(gap, ENOUGH * size):
             w, y, (image, residual, gap) = moved_w, moved_y, measured
+    inside = _clipped(form, w)
+    if inside is not w and np.abs(inside - w).max() <= _BESIDE * np.abs(w).max():
+        w = inside
+        image, residual, gap = _measured(model, w, y)
     active, zero = np.zeros(lines, dtype=bool), np.zeros(0, dtype=bool)
     own_active, zero = _vanishing(terms, point)
     active[kept.rows[kept.rows < lines]] = own_active
@@ -267,6 +278,24 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
         w=w, y=y, residual=residual, value=value, violation=model.violation(w), gap=gap, active=active,
         zero=zero, iterations=outcome.steps, status=status, certificate=None if found is None else found[1],
     )  # fmt: skip
+
+
+def _clipped(form: ConicForm, w: np.ndarray) -> np.ndarray:
+    """w within the bounds of single variables."""
+    above, below = form.limits
+    pointers, _, columns, values = form.entries
+    single = (np.diff(pointers)[: form.n_lines] == 1) & (above | below)
+    rows = np.flatnonzero(single)
+    rows = rows[values[pointers[rows]] != 0.0]
+    if not rows.size:
+        return w
+    own, factor = columns[pointers[rows]], values[pointers[rows]]
+    end, upper = form.offset[rows] / factor, np.where(factor > 0.0, above[rows], below[rows])
+    lower = np.where(factor > 0.0, below[rows], above[rows])
+    out = w.copy()
+    np.minimum.at(out, own[upper], end[upper])
+    np.maximum.at(out, own[lower], end[lower])
+    return w if np.array_equal(out, w) else out
 
 
 def _measured(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

@@ -31,6 +31,8 @@ class Minimum(NamedTuple):
     status: Status
     gap: float
     """By how much the model may be too high there."""
+    slopes: np.ndarray | None = None
+    """Of the rows, if the model knew rows; they go with y to more digits than those at w."""
 
 
 def minimum(model: Model) -> Minimum:

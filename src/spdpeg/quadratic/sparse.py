@@ -54,13 +54,32 @@ class Parts(NamedTuple):
         return out + self.V.T @ (self.signs * (self.V @ w)) if self.signs.size else out
 
 
-class Solvable(Protocol):
-    """What solves the linear systems of a step."""
+class _Observing:
+    """Image and slope in doubles."""
 
+    spread = 1.0
     H: Parts
     terms: Terms
     K: sp.csr_array
     KT: sp.csr_array
+
+    def observe(self, b: np.ndarray, point: Point, work: Work) -> float:
+        """Image and slope at a point, written into `work`; returns w^T H w."""
+        Hw = self.H.times(point.w)
+        work.slope[:] = Hw - b + self.KT @ point.y
+        work.image[:] = self.K @ point.w - self.terms.offset
+        return float(point.w @ Hw)
+
+
+class Solvable(Protocol):
+    """What solves the linear systems of a step."""
+
+    terms: Terms
+    spread: float
+    """Size of the slacks that a run begins with."""
+
+    def observe(self, b: np.ndarray, point: Point, work: Work) -> float:
+        """Image and slope at a point, written into `work`; returns w^T H w."""
 
     def factor(self, work: Work, damping: float) -> None:
         """Factor for the scaling in `work`."""
@@ -69,7 +88,7 @@ class Solvable(Protocol):
         """dw, K dw and dy, improved `rounds` times against the matrix itself."""
 
 
-class System:
+class System(_Observing):
     """Solves H dw + K^T dy = a, K dw - D dy = -rest for the scaling in `work`."""
 
     def __init__(self, H: Parts, terms: Terms) -> None:
@@ -149,7 +168,7 @@ class System:
         return dy
 
 
-class SaddleSystem:
+class SaddleSystem(_Observing):
     """The same for bands that are not multiplied out: no groups, no long rows, no few rows of H."""
 
     def __init__(self, H: Parts, terms: Terms, K: sp.csr_array, matrix: BandedSaddle) -> None:
@@ -206,7 +225,7 @@ def run(H: Parts, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
 def follow(system: Solvable, b: np.ndarray, accuracy: float) -> Outcome:
     """The same with linear systems that are solved in some way."""
     terms = system.terms
-    point, work = start(b.size, terms), new_work(b.size, terms)
+    point, work = start(b.size, terms, system.spread), new_work(b.size, terms)
     best = _copied(point)
     pairs = terms.weight.size + float(terms.above.sum() + terms.below.sum())
     least, least_size, rises, damping, steps = np.inf, 0.0, 0, 0.0, 0
@@ -215,7 +234,7 @@ def follow(system: Solvable, b: np.ndarray, accuracy: float) -> Outcome:
         gap, cost, far = _observe(terms, point, work)
         short, size = gap + cost + steep, max(size, FLOOR)
         # Iterates that run away belong to a model without a solution; more steps would only overflow.
-        if not short < HUGE or far > FAR:
+        if not short < HUGE or far > FAR * system.spread:
             break
         # Steps may be worse before they are better, far from the solution above all; near it no progress means
         # rounding.
@@ -255,12 +274,9 @@ def _copied(point: Point) -> Point:
 
 def _residuals(system: Solvable, b: np.ndarray, point: Point, work: Work) -> tuple[float, float]:
     """Image and slope at a point; returns what the slope may cost and the size of the terms of the objective."""
-    terms = system.terms
-    image, Hw = system.K @ point.w, system.H.times(point.w)
-    work.slope[:] = Hw - b + system.KT @ point.y
-    work.image[:] = image - terms.offset
-    size = 0.5 * float(point.w @ Hw) + float(np.abs(b) @ np.abs(point.w))
-    size += float(np.abs(point.y) @ (np.abs(image) + np.abs(terms.offset)))
+    offset = system.terms.offset
+    size = 0.5 * system.observe(b, point, work) + float(np.abs(b) @ np.abs(point.w))
+    size += float(np.abs(point.y) @ (np.abs(work.image + offset) + np.abs(offset)))
     return float(np.abs(work.slope).sum()) * max(float(np.max(np.abs(point.w), initial=0.0)), SMALL), size
 
 
