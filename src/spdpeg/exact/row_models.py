@@ -50,9 +50,7 @@ class RowModels:
             return Minimum(x, x, np.zeros(own.K.shape[0]), "inaccurate", np.inf)
         vertex = margins[kept] - problem.loss.derivative(margins, labels)[kept] / bend
         ends = np.full(kept.size, np.inf)
-        K = A[kept]
-        K = sp.csr_array((K.data, K.indices, K.indptr), shape=(kept.size, own.width))
-        parabolas = broken_lines(K, vertex, ends, ends, size=x.size, smoothing=1.0 / (weights[kept] * bend))
+        parabolas = broken_lines(A[kept], vertex, ends, ends, size=x.size, smoothing=1.0 / (weights[kept] * bend))
         form = own + parabolas
         found = minimize(Model(np.zeros((x.size, x.size)), np.zeros(x.size), form), digits=32)
         lines = own.n_lines
