@@ -180,9 +180,9 @@ class TestFallback:
     @pytest.mark.parametrize("tol", [None, 1e-5])
     def test_smooth_losses(self, tol: float | None) -> None:
         result = spdpeg.solve(small(), tol=tol, max_passes=None if tol else 60)
-        assert methods(result) == ["prox-newton", "vr-spdpeg"]
+        assert methods(result) == [*["prox-newton"] * 3, "vr-spdpeg"]  # with 16 digits, 32, and 16 again
         assert result.stages[0].iterations == 1
-        assert result.stages[1].reason == "chosen because prox-newton ended before the tolerance was met"
+        assert result.stages[3].reason == "chosen because prox-newton ended before the tolerance was met"
         if tol:
             assert result.status is Status.TOLERANCE
 
@@ -203,7 +203,7 @@ class TestFallback:
         for passes in (2, 4, 6):
             result = spdpeg.solve(problem, max_passes=passes, state=state)
             state = result.state
-        assert methods(result) == ["prox-newton", "vr-spdpeg"]
+        assert methods(result) == [*["prox-newton"] * 3, "vr-spdpeg"]
         assert_same(whole, result)
 
     def test_separable_rows_without_a_penalty(self) -> None:
