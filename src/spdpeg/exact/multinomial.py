@@ -44,6 +44,9 @@ _ENOUGH = 1e-4
 _SHORTEST = 1e-6
 """Part of the decrease foretold by the model that a step must bring; steps shorter than this are not tried."""
 
+_ROUNDING = 1e-14
+"""Relative error of an objective."""
+
 _NO_STEP = 1e-12
 """The prox of a conjugate with hardly any step is the projection onto its domain."""
 
@@ -159,8 +162,9 @@ class Multinomial:
             dual = dual if dual.size == model.F.n_outputs else np.zeros(model.F.n_outputs)
             certificate = self._certificate(model, x, p, dual, objective, best).judged(tol)
             best = certificate.dual
-            # A step that was not accepted asks for a better solution of the model.
-            fraction = 0.1 * fraction if records and objective == records[-1][3] else _FRACTION
+            # A step that gained nothing asks for a better solution of the model.
+            gained = not records or objective < records[-1][3] - _ROUNDING * abs(objective)
+            fraction = _FRACTION if gained else 0.1 * fraction
             records.append((passes, len(records), time.perf_counter() - begun, objective, 0.0))
             spent = passes >= max_passes and len(records) > 1
             if certificate.met is not None or spent or fraction < _LEAST_FRACTION:
@@ -228,7 +232,8 @@ class Multinomial:
         while step >= _SHORTEST:
             ahead = x + step * move
             value = self._loss(margins + step * along) + model.view.penalty.value(ahead)
-            if value <= objective - step * foretold:
+            # Where rounding hides what is gained, the bound still gains by the step.
+            if value <= objective - step * foretold + _ROUNDING * abs(objective):
                 return ahead, margins + step * along
             step *= 0.5
         return x, margins

@@ -4,6 +4,8 @@ Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functi
 """
 
 import math
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -47,6 +49,7 @@ _PROMISING = 0.03
 leaves is of the order of its square, so that the coefficients have more digits than the tolerance alone would give."""
 
 
+@dataclass(eq=False, repr=False)
 class ProxNewton(Periodic, Watcher):
     """x <- minimiser of the quadratic model of l plus r1 + r2(F .), with step halving; the last iterate.
 
@@ -74,12 +77,13 @@ class ProxNewton(Periodic, Watcher):
         converges=True,
     )
 
-    on_sums = True
+    on_sums: ClassVar[bool] = True
 
-    def __init__(self, digits: int = 16) -> None:
-        if as_number(digits) not in (16, 32):
-            raise InputError(f"digits of prox-newton is {shown(digits)}. It is 16 or 32.")
-        self.digits = int(digits)
+    digits: int = 16
+
+    def __post_init__(self) -> None:
+        if as_number(self.digits) not in (16, 32):
+            raise InputError(f"digits of prox-newton is {shown(self.digits)}. It is 16 or 32.")
 
     def check(self, problem: View) -> None:
         require_differentiable(self, problem)
@@ -111,7 +115,7 @@ class ProxNewton(Periodic, Watcher):
             "floor": 0.0,
             "loss": math.nan,
             "drop": math.inf,
-            "foretold": 0.0,
+            "foretold": False,
             "exhausted": False,
             "infeasible": False,
             "value": math.nan,
@@ -154,7 +158,7 @@ class ProxNewton(Periodic, Watcher):
             self._foretold = v["slopes"], ahead.foretold
             if minimum.slopes is not None:
                 v["slopes"], v["slopes_gradient"] = minimum.slopes, problem.sums.adjoint(minimum.slopes)
-            numbers["foretold"] = 1.0
+            numbers["foretold"] = True
         self._take(problem, state, following)
         return round(following.reads * problem.sums.n_rows)
 
@@ -162,7 +166,7 @@ class ProxNewton(Periodic, Watcher):
         v = state.vectors
         x = v["x"].copy()
         slopes = gradient = None
-        if state.numbers["foretold"] > 0.0:
+        if state.numbers["foretold"]:
             slopes, gradient = self._slopes(state), v["slopes_gradient"].copy()
         return Solution(x, x.copy(), problem.F.forward(x), -v["y"], slopes, gradient)
 
@@ -195,9 +199,9 @@ class ProxNewton(Periodic, Watcher):
             return Status.NO_MINIMUM
         return Status.EXHAUSTED if numbers["exhausted"] else None
 
-    _kept: tuple[View, PenaltyForm | SplitForm, Newton] | None = None
-    _reached: tuple[np.ndarray, Iterate] | None = None
-    _foretold: tuple[np.ndarray, Token] | None = None
+    _kept: tuple[View, PenaltyForm | SplitForm, Newton] | None = field(default=None, init=False)
+    _reached: tuple[np.ndarray, Iterate] | None = field(default=None, init=False)
+    _foretold: tuple[np.ndarray, Token] | None = field(default=None, init=False)
     """What the vectors of the state stand for, as long as it is this run that goes on."""
 
     def _parts(self, problem: View) -> tuple[View, PenaltyForm | SplitForm, Newton]:

@@ -43,14 +43,14 @@ class RowModels:
         weights = mean_weights(problem)
         A = sp.csr_array(data_matrix(rows))
         margins = A @ x
-        bend = problem.loss.second_derivative(margins, labels)
+        curvature = problem.loss.second_derivative(margins, labels)
         kept = np.flatnonzero(weights)
-        bend = np.maximum(bend, _LEAST * float(bend[kept].max(initial=0.0)))[kept]
-        if not np.all(np.isfinite(bend)) or not np.all(bend > 0.0):
+        curvature = np.maximum(curvature, _LEAST * float(curvature[kept].max(initial=0.0)))[kept]
+        if not np.all(np.isfinite(curvature)) or not np.all(curvature > 0.0):
             return Minimum(x, x, np.zeros(own.K.shape[0]), "inaccurate", np.inf)
-        vertex = margins[kept] - problem.loss.derivative(margins, labels)[kept] / bend
+        vertex = margins[kept] - problem.loss.derivative(margins, labels)[kept] / curvature
         ends = np.full(kept.size, np.inf)
-        parabolas = broken_lines(A[kept], vertex, ends, ends, size=x.size, smoothing=1.0 / (weights[kept] * bend))
+        parabolas = broken_lines(A[kept], vertex, ends, ends, size=x.size, smoothing=1.0 / (weights[kept] * curvature))
         form = own + parabolas
         found = minimize(Model(np.zeros((x.size, x.size)), np.zeros(x.size), form), digits=32)
         lines = own.n_lines
