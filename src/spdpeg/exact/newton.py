@@ -45,9 +45,10 @@ _ROUGH = 0.1
 """Part of the model's decrease that its minimum may miss."""
 
 _SHORT = 1e-3
+_FALLS = 0.1
 """Relative decrease of the model after which its curvature will do for the next one too, where rows are at hand and a
-read with outer products takes several times as long as one without. For one model only: more of them with one
-curvature would converge linearly, and end in small gains that look like the last digits."""
+read with outer products takes several times as long as one without; and the part of the decrease before that each model
+with an old curvature may bring at most."""
 
 _CRAWL = 1e-9
 _MOST_CRAWLED = 6
@@ -154,8 +155,10 @@ class Newton:
 
     def _keeps_curvature(self, at: Iterate, foretold: float) -> bool:
         """Whether the next model may have the curvature of this one, which is then not computed where it will begin."""
-        fresh = at.curved_at is None and at.floor == 0.0
-        return fresh and self.sums.resident and np.isfinite(at.value) and foretold <= _SHORT * abs(at.value)
+        if not self.sums.resident or at.floor > 0.0 or not np.isfinite(at.value):
+            return False
+        most = _SHORT * abs(at.value) if at.curved_at is None else _FALLS * at.foretold
+        return foretold <= most
 
     def _floored(self, at: Iterate) -> Sweep:
         """The sums at x with curvatures of at least the floor."""
