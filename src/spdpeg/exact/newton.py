@@ -4,8 +4,6 @@ At x the loss is replaced by its quadratic model g'(z - x) + (z - x)'H(z - x)/2,
 by interior points (`models`). The multipliers of that solution are a dual point of the problem itself: with slopes
 s and curvatures h at x, the slopes s + h <a, z - x> have A^T W u / N = g + H (z - x), which is what the model's
 optimality conditions are about. So every step brings its own lower bound, and the gap is of fourth order in the step.
-This holds for any positive h. Where rows are at hand, outer products of rows are most of a read, and after a small step
-the curvatures of the point before do as well.
 
 Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functions, SIAM Journal on Optimization, 2014.
 """
@@ -17,7 +15,7 @@ import numpy as np
 
 from ..certificate import null_model
 from ..quadratic import Minimum
-from ..sums import Sums, Sweep, Token, with_curvature_of
+from ..sums import Sums, Sweep
 from ..view import View
 from .newton_models import Models
 
@@ -44,12 +42,6 @@ _CLOSE = 1e-6
 _ROUGH = 0.1
 """Part of the model's decrease that its minimum may miss."""
 
-_SHORT = 1e-3
-_FALLS = 0.1
-"""Relative decrease of the model after which its curvature will do for the next one too, where rows are at hand and a
-read with outer products takes several times as long as one without; and the part of the decrease before that each model
-with an old curvature may bring at most."""
-
 _CRAWL = 1e-9
 _MOST_CRAWLED = 6
 """Relative gain of a step that is hardly one, and how many of those in a row end a run."""
@@ -74,8 +66,6 @@ class Iterate:
     """Of that step, 1 being that to the model's minimum."""
     foretold: float = np.inf
     """By which the model fell."""
-    curved_at: Token = None
-    """Margins of the curvature, where it is that of an earlier iterate."""
     crawled: int = 0
     """Steps in a row that hardly improved the objective."""
     exhausted: bool = False
@@ -112,14 +102,11 @@ class Newton:
         sweep = self.sums.at(x, curvature=True)
         return Iterate(x, sweep, sweep.loss + self._penalty(x), reads=1.0)
 
-    def start_at(self, x: np.ndarray, margins: np.ndarray, curved_at: np.ndarray | None) -> Iterate:
-        """At an iterate that a run had come to, with the curvature that it had; one read, or two."""
+    def start_at(self, x: np.ndarray, margins: np.ndarray, floor: float, crawled: int) -> Iterate:
+        """At an iterate that a run had come to; one read."""
         kept = margins.size > 0
-        fresh = curved_at is None
-        sweep = self.sums.at_margins(margins, curvature=fresh) if kept else self.sums.at(x, curvature=fresh)
-        if curved_at is not None:
-            sweep = with_curvature_of(sweep, self.sums.at_margins(curved_at, curvature=True))
-        return Iterate(x, sweep, sweep.loss + self._penalty(x), curved_at=curved_at)
+        sweep = self.sums.at_margins(margins, curvature=True) if kept else self.sums.at(x, curvature=True)
+        return Iterate(x, sweep, sweep.loss + self._penalty(x), floor, crawled=crawled)
 
     def step(self, at: Iterate) -> tuple[Iterate, Minimum, Sweep]:
         """The next iterate, usually after one read; the model's minimum; and the sums at it, dual point included."""
@@ -134,31 +121,18 @@ class Newton:
             based = self._floored(at)
             minimum = self._minimum(at.x, based)
             slope, foretold = self._expected(at, based, minimum)
-        z, keeps = minimum.point, self._keeps_curvature(at, foretold)
+        z = minimum.point
         with np.errstate(over="ignore", invalid="ignore"):  # a loss that grows exponentially, from which it steps back
-            ahead = self.sums.at(z, curvature=not keeps, model=based, ahead=minimum.w[: z.size])
+            ahead = self.sums.at(z, curvature=True, model=based, ahead=minimum.w[: z.size])
         penalty, move = self._penalty(z), z - at.x
         following = Iterate(z, ahead, ahead.loss + penalty, at.floor, foretold=foretold)
-        if keeps:
-            following.sweep = with_curvature_of(ahead, at.sweep)
-            following.curved_at = at.sweep.margins if at.curved_at is None else at.curved_at
         outside = not np.isfinite(at.value)  # of the domain, where any point inside is better
         lower = following.value <= at.value + _ARMIJO * slope + _ROUNDING * abs(at.value)
         if not (outside or (lower and np.isfinite(following.value))):
             following = self._search(at, following, move, slope)
-        if following.curved_at is not None and at.value - following.value <= _ROUNDING * abs(at.value):
-            # Nothing was gained, which may be the fault of an old curvature.
-            following.sweep, following.curved_at = self.sums.at_margins(following.sweep.margins, curvature=True), None
         following.infeasible = minimum.status == "infeasible"
         following.reads = float(self.sums.reads - before_step)
         return self._reweighed(at, following), minimum, ahead
-
-    def _keeps_curvature(self, at: Iterate, foretold: float) -> bool:
-        """Whether the next model may have the curvature of this one, which is then not computed where it will begin."""
-        if not self.sums.resident or at.floor > 0.0 or not np.isfinite(at.value):
-            return False
-        most = _SHORT * abs(at.value) if at.curved_at is None else _FALLS * at.foretold
-        return foretold <= most
 
     def _floored(self, at: Iterate) -> Sweep:
         """The sums at x with curvatures of at least the floor."""
@@ -192,9 +166,9 @@ class Newton:
                 value = float(loss) + self._penalty(x)
                 if value <= at.value + _ARMIJO * length * slope:
                     sweep = self.sums.between(at.sweep, whole.sweep, length)
-                    return replace(whole, x=x, sweep=sweep, value=value, length=float(length), curved_at=None)
+                    return replace(whole, x=x, sweep=sweep, value=value, length=float(length))
             longest *= 0.5**_AT_ONCE
-        return replace(whole, x=at.x, sweep=at.sweep, value=at.value, length=0.0, curved_at=at.curved_at)
+        return replace(whole, x=at.x, sweep=at.sweep, value=at.value, length=0.0)
 
     def _reweighed(self, at: Iterate, following: Iterate) -> Iterate:
         """Raise or lower the floor, and notice when nothing moves any more."""
@@ -214,7 +188,6 @@ class Newton:
         following.crawled = at.crawled + 1 if gained <= _CRAWL * size else 0
         still = gained <= _ROUNDING * size
         following.exhausted = still and (at.floor == 0.0 if following.length == 1.0 else at.floor >= 1.0)
-        following.exhausted &= at.curved_at is None
         following.exhausted |= following.crawled >= _MOST_CRAWLED
         return following
 

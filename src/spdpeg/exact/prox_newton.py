@@ -68,7 +68,7 @@ class ProxNewton(Periodic, Watcher):
         summary="proximal Newton with the exact model, solved by interior points; deterministic, for few coordinates",
         update="x+ = x + step (m - x), m the minimiser of the quadratic model of l at x, plus r1 + r2(F .)",
         cost="1 pass with curvature, some 15 factorisations of a d x d matrix",
-        memory="3 N + 3 d + l; 2 d^2 + 3 N + d more for a step",
+        memory="2 N + 3 d + l; 2 d^2 + 3 N + d more for a step",
         rate="quadratic; the duality gap is of fourth order in the step",
         needs="smooth loss; finite sum; d at most 3000, or some hundreds where r1 or r2 has no conic form",
         assumptions="phi'' Lipschitz, the model strictly convex at the solution; near it",
@@ -110,7 +110,7 @@ class ProxNewton(Periodic, Watcher):
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
         vectors = {"x": first_point(problem, x0), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
-        vectors |= {"slopes": np.zeros(n), "slopes_gradient": np.zeros(d), "curved_at": np.zeros(n)}
+        vectors |= {"slopes": np.zeros(n), "slopes_gradient": np.zeros(d)}
         numbers = {
             "floor": 0.0,
             "loss": math.nan,
@@ -121,8 +121,6 @@ class ProxNewton(Periodic, Watcher):
             "value": math.nan,
             "start": math.nan,
             "crawled": 0,
-            "curved_before": False,
-            "before": math.inf,
         }
         return numbers, vectors
 
@@ -239,11 +237,8 @@ class ProxNewton(Periodic, Watcher):
         """Where the run stands, with the curvature: kept from the last step, or made anew from the margins."""
         v = state.vectors
         if self._reached is None or self._reached[0] is not v["margins"]:
-            numbers = state.numbers
-            curved_at = v["curved_at"].copy() if numbers["curved_before"] else None
-            at = self._steps(problem).start_at(v["x"].copy(), v["margins"].copy(), curved_at)
-            at.floor, at.crawled, at.foretold = numbers["floor"], int(numbers["crawled"]), numbers["before"]
-            return at
+            floor, crawled = state.numbers["floor"], int(state.numbers["crawled"])
+            return self._steps(problem).start_at(v["x"].copy(), v["margins"].copy(), floor, crawled)
         return self._reached[1]
 
     def _take(self, problem: View, state: State, at: Iterate) -> None:
@@ -256,7 +251,4 @@ class ProxNewton(Periodic, Watcher):
         numbers["drop"] = at.foretold / abs(at.value) if at.value else 0.0
         numbers["exhausted"], numbers["infeasible"] = at.exhausted, at.infeasible
         numbers["crawled"] = at.crawled
-        # A curvature that is older than x is told by the margins that it belongs to.
-        numbers["curved_before"], numbers["before"] = at.curved_at is not None, at.foretold
-        v["curved_at"] = v["margins"] if at.curved_at is None else problem.sums.kept(at.curved_at)
         self._reached = v["margins"], at

@@ -18,18 +18,8 @@ belongs to single rows (margins, slopes, curvatures) stays with the rows.
 | tasks | what a worker does with a partition |
 """
 
-from .base import Evaluation, RowStatistics, Sums, Sweep, Token, evaluated_rows, with_curvature_of
+from .base import Evaluation, RowStatistics, Sums, Sweep, Token, evaluated_rows
 from .far import FarSums
 from .local import LocalSums
 
-__all__ = [
-    "Evaluation",
-    "FarSums",
-    "LocalSums",
-    "RowStatistics",
-    "Sums",
-    "Sweep",
-    "Token",
-    "evaluated_rows",
-    "with_curvature_of",
-]
+__all__ = ["Evaluation", "FarSums", "LocalSums", "RowStatistics", "Sums", "Sweep", "Token", "evaluated_rows"]

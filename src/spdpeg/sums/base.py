@@ -6,7 +6,7 @@ hand it back, and ask for sums over it: here tokens are vectors with a number fo
 names of such vectors that stay where the rows are.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -49,12 +49,6 @@ class Sweep:
     curvature_range: tuple[float, float]
     foretold: Token = None
     foretold_gradient: np.ndarray | None = None
-
-
-def with_curvature_of(sweep: Sweep, earlier: Sweep) -> Sweep:
-    """The sums at a point with the curvature at another: a model of the loss all the same. For rows at hand only."""
-    rows = sweep.at_rows._replace(curvatures=earlier.at_rows.curvatures)
-    return replace(sweep, curvature=earlier.curvature, at_rows=rows, curvature_range=earlier.curvature_range)
 
 
 class Evaluation(NamedTuple):
