@@ -66,6 +66,6 @@ def test_stage_that_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(VRSPDPEG, "advance", diverges)
     result = solve(problem, tol=1e-16)  # more than anybody can prove
-    assert [stage.method for stage in result.stages] == ["prox-newton", "vr-spdpeg"]
+    assert [stage.method for stage in result.stages][-2:] == ["prox-newton", "vr-spdpeg"]
     assert result.status is Status.EXHAUSTED
     assert result.objective == pytest.approx(best.objective, rel=1e-12)

@@ -135,7 +135,7 @@ def test_the_objective_is_the_documented_one() -> None:
         (estimators.FusedLasso(lam2="much"), "lam2 of FusedLasso is 'much'"),
         (estimators.FusedLasso(lam1=[0.1, 0.2]), "weight of L1 has shape"),
         (estimators.GraphGuidedRegressor(r1="l2"), "r1 of GraphGuidedRegressor is 'l2'. Choose one of l1, ridge"),
-        (estimators.TotalVariationRegressor(shape=(2, 2)), "length 4"),
+        (estimators.TotalVariationRegressor(shape=(2, 2)), "has 4 pixels, and X has 6 columns"),
         (estimators.LowRankRegressor(shape=(2, 2)), "shape of Nuclear"),
         (estimators.TrendFilter(order=0), "order of TrendFilter is 0"),
         (estimators.GeneralizedLasso(np.eye(5)), "length 5"),

@@ -73,6 +73,8 @@ class TestEqualsAColumnOfOnes:
             instance = instance.with_(loss=losses.Hinge())
         if solver == "one-read":
             instance = instance.with_(loss=losses.Squared())
+        if solver == "sparsa":
+            instance = catalogue.instance(r2="None", operator="None").with_(r1=kind(0.01))
         column = np.hstack([instance.X, np.ones((N, 1))])
         weight = kind(np.append(np.full(D, 0.01), 0.0))
         layout: Any = sp.csr_array if sparse else np.asarray

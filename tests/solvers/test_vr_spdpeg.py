@@ -81,7 +81,7 @@ class TestOptimum:
         np.testing.assert_allclose(result.x, best.x, atol=2e-6)
         if case["scheme"] != "joint-prox":  # which reads some dual off x; where x is 0 there are many
             np.testing.assert_allclose(result.dual, best.dual, atol=2e-6)
-        assert kkt_residual(instance.problem(), result.x, result.dual) < 5e-6
+        assert kkt_residual(instance.problem().view, result.x, result.dual) < 5e-6
         np.testing.assert_allclose(result.z, instance.F @ best.x, atol=2e-6)
 
 

@@ -215,4 +215,6 @@ def instance_for(solver: str, weighted: bool = False) -> Instance:
         return instance(r1="L1", weighted=weighted).with_(loss=losses.Hinge())
     if solver == "one-read":
         return instance("Squared", "L1", weighted=weighted)
+    if solver == "sparsa":
+        return instance(r1="L1", weighted=weighted)
     return instance(r1="L2Squared", weighted=weighted)

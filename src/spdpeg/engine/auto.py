@@ -152,7 +152,7 @@ def _with_many_pieces(problem: View, method: WorkingSet, stage: Planned, tol: fl
     again = WorkingSet()
     if form is None or problem.rows.on_disk or not math.isfinite(problem.loss.curvature):
         return [stage]
-    if form.lines is not None and _is_ridge(problem, form.lines):
+    if form.lines is not None and not form.lines.weight.any() and _is_ridge(problem, form.lines):
         other, most = ProxLBFGS(), _MOST_RIDGE_PIECES
     elif problem.penalty.joint is not None:
         other, most = SpaRSA(), _MOST_PIECES
@@ -220,8 +220,10 @@ def _other_way(problem: View) -> Periodic | None:
     Where the loss is curved only here and there the program as a whole does not crawl; where there is no such program,
     models of twice the digits may lack none.
     """
+    if problem.rows.on_disk:  # where rows would be read one by one
+        return None
     n, d = problem.sums.n_rows, problem.n_coordinates
-    small = n <= _MOST_PROGRAM_ROWS and n * d * d <= _MOST_PROGRAM_WORK and not problem.rows.on_disk
+    small = n <= _MOST_PROGRAM_ROWS and n * d * d <= _MOST_PROGRAM_WORK
     made_of_lines = problem.loss.curvature != 0.0 and problem.loss.lines(problem.rows.labels) is not None
     if small and made_of_lines and PenaltyForm.of(problem) is not None:
         return InteriorPoint()

@@ -54,7 +54,7 @@ class SpaRSA(Periodic, Watcher):
         update="x+ = prox of t (r1 + r2(F .)) at x - t g, t = <s, s> / <s, v> and <s, v> / <v, v> in turns, "
         "s and v the last changes of x and g",
         cost="1 pass; 1 prox",
-        memory="N + 3 d + l + 5; 3 d more for a step",
+        memory="N + 2 d + l + 5; 4 d more for a step",
         rate="objective converges; linear where it grows quadratically",
         needs="smooth loss; r2 = 0, or l1 norms along a chain: a prox of r1 + r2(F .); finite sum",
         assumptions="gradient of l Lipschitz on the level set of the start",
