@@ -2,14 +2,16 @@
 
 | file | what |
 |---|---|
-| one_read, bounds | the squared loss, from second moments alone, and the lower bound that comes with it |
-| prox_newton, newton | Newton's steps on the model of all coordinates |
+| one_read, quadratic_bound, signal | the squared loss, from second moments alone, with its own lower bound; signals |
+| prox_newton, newton, sampled_start | Newton's steps on the model of all coordinates, begun on a sample of the rows |
+| newton_models, chain_models, row_models | how models are minimised: interior points, face by face, 32 digits |
 | prox_lbfgs | quasi-Newton steps for a ridge and many coordinates |
+| working_set, identify, pieces, condensed | Newton's steps among few pieces of many coordinates |
+| group_pieces, block_newton, block_models | the same where pieces are single columns or groups, in one compiled call |
 | sparsa | proximal gradient steps of spectral length, where pieces are too many for a model of them |
-| working_set, identify, pieces | the same among few pieces of many coordinates |
 | interior_point, split_program | losses made of lines, in one go |
-| quadratic | the model, minimised by interior points (central_path, dense, sparse) and put on its face (crossover) |
-| penalties | the penalties of a problem as one conic form |
+| multinomial | all classes at once |
+| penalty_form | the penalties of a problem as one conic form |
 """
 
 from .interior_point import InteriorPoint
