@@ -144,3 +144,11 @@ def test_arguments_are_stored_unchanged_and_shown(case: Any) -> None:
 def test_a_conjugate_without_closed_form_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="conjugate of HuberL1"):
         Constrained(penalties.HuberL1(), penalties.L2Ball(1.0)).conjugate(np.zeros(3))
+
+
+def test_singular_values_of_what_overflowed() -> None:
+    """A slope that a loss could not hold is in no dual ball, and no error of LAPACK."""
+    penalty, slope = penalties.Nuclear(0.5, (3, 1)), np.array([1.0, np.inf, 0.0])
+    assert penalty.dual_scale(slope) == 0.0
+    assert penalty.conjugate(slope) == np.inf
+    assert penalty.dual_scale(np.array([0.0, 2.0, 0.0])) == 0.25

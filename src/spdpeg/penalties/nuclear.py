@@ -48,7 +48,7 @@ class Nuclear(Penalty):
         return u if np.any(self.weight) else np.zeros_like(u)
 
     def dual_scale(self, u: np.ndarray) -> float:
-        size = float(np.linalg.norm(u.reshape(self.shape), 2))
+        size = float(self._singular_values(u).max(initial=0.0))
         return min(1.0, float(np.squeeze(self.weight)) / size) if size > 0.0 else 1.0
 
     def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
@@ -100,7 +100,7 @@ class Nuclear(Penalty):
         return Packed(weight, shape)
 
     def _singular_values(self, v: np.ndarray) -> np.ndarray:
-        if not np.all(np.isfinite(v)):
+        if not np.all(np.isfinite(v)):  # of a loss that overflows, for which LAPACK has no answer
             return np.array([np.inf])
         return np.linalg.svd(v.reshape(self.shape), compute_uv=False)
 
