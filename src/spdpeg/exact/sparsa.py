@@ -42,10 +42,9 @@ _SELDOM = 50
 
 
 class SpaRSA(Periodic, Watcher):
-    """x <- prox of all penalties at x - length g, the length of Barzilai and Borwein; the best of the last iterates.
+    """x <- prox of all penalties at x - length g, the length of Barzilai and Borwein; the last iterate.
 
-    The objective need not fall at every step. What is returned is the last iterate, which is among the best ones by the
-    time a certificate is met.
+    The objective need not fall at every step, only below the largest of its last five values.
     """
 
     about = About(
