@@ -82,7 +82,7 @@ def _abandon_output() -> None:
 
 
 def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The arguments; of what a command does not know it tells its own usage, not that of the program.
+    """The arguments; an option that a command does not know is answered with its usage, not that of the program.
 
     Without a command all of them are listed.
     """
@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="spdpeg",
         description="Signals, images and linear models in which neighbouring, connected or grouped values should be "
         "equal: min E[l(x, xi)] + r1(x) + r2(F x), with a proof of how far each fit is from the optimum.",
-        epilog="`spdpeg demo` shows what that is, in under a minute; `spdpeg COMMAND --help` tells the options.",
+        epilog="`spdpeg demo` shows what that is, in under a minute; `spdpeg COMMAND --help` lists the options.",
     )
     parser.add_argument("--version", action="version", version=f"spdpeg {__version__}")
     commands = parser.add_subparsers(metavar="command")

@@ -50,7 +50,7 @@ def _predict(args: argparse.Namespace, console: Console) -> None:
 
 
 def _categories(model: Any) -> dict[str, list[str]]:
-    """What the names of the model's columns tell of text that was encoded: name=category."""
+    """Columns of text that were encoded, from the names of the model's columns: name=category."""
     found: dict[str, list[str]] = {}
     for name in getattr(model, "feature_names_in_", ()):
         column, sign, category = str(name).partition("=")

@@ -26,7 +26,7 @@ _LEGEND = (
 
 def add(commands: Commands) -> None:
     """Register the command."""
-    parser = commands.add_parser("solvers", help="list the solvers, or tell all about one")
+    parser = commands.add_parser("solvers", help="list the solvers, or describe one")
     parser.add_argument("name", nargs="?", help="the solver whose update, cost, memory and parameters to show")
     add_json(parser)
     parser.set_defaults(command=_solvers)
@@ -54,7 +54,7 @@ def _solvers(args: argparse.Namespace, console: Console) -> None:
     for solver in list_solvers():
         table.add_row(*(solver[column] for column in headings.values()))
     console.print(table)
-    console.print("`spdpeg solvers NAME` tells what one does, needs and costs.", highlight=False)
+    console.print("`spdpeg solvers NAME` describes one: what it does, needs and costs.", highlight=False)
 
 
 def _solver(solver: Solver, console: Console) -> None:

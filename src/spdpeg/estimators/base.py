@@ -15,15 +15,13 @@ from ..data import Source
 from ..data.selection import pieces
 from ..errors import ChoiceWarning, InputError, UnsupportedError
 from ..lazy import is_dask, refuse_dask
-from ..losses import Loss
-from ..operators import Identity
 from ..parameters import as_number, numbers, shown, truth
 from ..penalties import L1, Box, L2Squared, Penalty, Zero, constrain
 from ..sparse import sound
 from ..sums import threads
-from . import fitting, sources
+from . import fitting, inputs
 from .documentation import complete
-from .refusals import intact, told, unmasked
+from .inputs import intact, told, unmasked
 
 _FLOATS = (np.float64, np.float32)
 
@@ -34,8 +32,8 @@ _MOST_PROGRAMMED = 500
 _AUTO_FRACTION = 0.01
 """Of the largest weight worth trying in typical columns: what "auto" takes. benchmarks/defaults.py measures it."""
 
-_UNSEEN = 0.01
-"""What "auto" takes on a stream, whose largest weights nobody knows: about the same for columns of unit variance."""
+_AUTO_ON_STREAM = 0.01
+"""What "auto" takes on a stream, whose largest weight is unknown: about the same for columns of unit variance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +58,7 @@ def weight(owner: object, name: str) -> Any:
     """The parameter `name` of `owner`, refused unless it holds finite numbers of at least 0."""
     value = getattr(owner, name)
     if isinstance(value, str) and value == "auto":
-        value = getattr(owner, f"{name}_", _UNSEEN)
+        value = getattr(owner, f"{name}_", _AUTO_ON_STREAM)
     if type(value) is float and 0.0 <= value < math.inf:  # the usual case, which paths meet hundreds of times
         return value
     try:
@@ -107,7 +105,7 @@ def bounded(owner: Any, r1: Penalty | None) -> Penalty | None:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Estimator(BaseEstimator):
+class Estimator(fitting.Model, BaseEstimator):
     """Base of the estimators, which differ in their loss and penalties.
 
     Parameters
@@ -129,7 +127,7 @@ class Estimator(BaseEstimator):
         Show a progress bar.
     buffer_size : int, default=256
         Rows that `partial_fit` keeps and mixes with those to come, so that rows which alternate between classes or come
-        in runs shorter than this do no harm. `OrderWarning` tells of longer runs.
+        in runs shorter than this do no harm. Longer runs cause an `OrderWarning`.
     n_jobs : int or None, default=None
         Threads that share the work: the classes of a fit, or blocks of rows where there is one problem and much data.
         None is 1, -1 all processors. The outcome is the same, bit for bit.
@@ -152,7 +150,7 @@ class Estimator(BaseEstimator):
     n_features_in_ : int
         If `fit` was given float32 numbers, coefficients and predictions of such rows are float32 too; all is computed
         in float64. `objective_` and `certificate_` are then those of the rounded coefficients, which may miss a `tol`
-        that was met before: `certificate_.met` tells, and no warning is given. After a refit they are those of the
+        that was met before; `certificate_.met` then says so, without a warning. After a refit they are those of the
         penalised fit.
     feature_names_in_ : array
         Only if all columns of X have names.
@@ -251,7 +249,7 @@ class Estimator(BaseEstimator):
                 )
 
     def _choose(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
-        """Choose weights before the fit. Those that are "auto" are 1 until `_weighed` has seen the data."""
+        """Choose weights before the fit. Those that are "auto" are 1 until `_weighed` has read the data."""
         for name in ("lam1_", "lam2_"):
             if hasattr(self, name):
                 delattr(self, name)  # of another fit
@@ -273,34 +271,7 @@ class Estimator(BaseEstimator):
         """The weights that are to be taken from the data."""
         return [name for name in ("lam1", "lam2") if isinstance(getattr(self, name, None), str)]
 
-    # What a model contributes to the fit. fitting.flow.Model lists these methods in the order of their calls.
-
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
-        raise NotImplementedError
-
-    def _loss(self) -> Loss:
-        raise NotImplementedError
-
-    def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
-        raise NotImplementedError
-
-    def _operator(self, X: Any, weights: np.ndarray | None) -> Any:
-        return Identity()
-
-    @property
-    def _intercept(self) -> bool:
-        return bool(self.fit_intercept)
-
-    def _joint(self, n_targets: int) -> bool:
-        return False
-
-    def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[Any, Any]:
-        raise NotImplementedError
-
-    def _derive(self) -> None:
-        """Nothing, unless a model has more to tell of its coefficients."""
-
-    # What the kinds of models share.
+    # Shared by regressors and classifiers.
 
     @property
     def _streams(self) -> bool:
@@ -315,9 +286,9 @@ class Estimator(BaseEstimator):
         """Design, labels and weights, rows of weight 0 dropped."""
         refuse_dask("y", y)
         refuse_dask("sample_weight", sample_weight)
-        source = sources.found(X)
+        source = inputs.found(X)
         if source is not None:
-            source, y, weights = sources.checked(self, source, y, sample_weight, reset)
+            source, y, weights = inputs.checked(self, source, y, sample_weight, reset)
             return self._design(source, reset), y, weights
         form = {"accept_sparse": "csr", "dtype": _FLOATS}
         with told(X):
@@ -326,7 +297,7 @@ class Estimator(BaseEstimator):
             )
         weights = None
         if sample_weight is not None:
-            weights = sources.checked_weights(sample_weight, X)
+            weights = inputs.checked_weights(sample_weight, X)
             used = weights > 0.0
             if not used.all():
                 X, y, weights = X[used], y[used], weights[used]
@@ -335,9 +306,9 @@ class Estimator(BaseEstimator):
     def _rows_to_judge(self, X: Any) -> Judged:
         """Rows as `_scores` takes them."""
         check_is_fitted(self)
-        source = sources.found(X)
+        source = inputs.found(X)
         if source is not None:
-            sources.check_width(self, source, reset=False)
+            inputs.check_width(self, source, reset=False)
             return Judged(self._design(source, False))
         with told(X):
             X = validate_data(self, sound(unmasked("X", X)), reset=False, accept_sparse="csr", dtype=_FLOATS)

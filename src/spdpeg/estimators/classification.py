@@ -1,23 +1,27 @@
-"""Classification: two classes as one problem, several as one problem each."""
+"""Classification: two classes as one problem, several as one problem each; probabilities under the logistic loss."""
 
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import InputError
+from .. import losses
+from ..errors import InputError, UnsupportedError
 from ..lazy import is_dask
-from ..parameters import shown
+from ..parameters import one_of, shown
 from ..view import Positive
-from . import cluster, fitting, sources
+from . import cluster, fitting, inputs
 from .base import Estimator, takes_chunks
-from .refusals import intact, told
+from .inputs import intact, told
+
+_MULTI_CLASS = ("ovr", "multinomial")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -61,8 +65,8 @@ class Classifier(ClassifierMixin, Estimator):
         """
         with intact(self):
             if classes is None and y is None and not hasattr(self, "classes_"):
-                classes = getattr(sources.found(X), "labels", None)  # all of them are known
-            for X_chunk, y_chunk, weights in sources.chunks(X, y, sample_weight):
+                classes = getattr(inputs.found(X), "labels", None)  # all of them are known
+            for X_chunk, y_chunk, weights in inputs.chunks(X, y, sample_weight):
                 self._learn(X_chunk, y_chunk, classes, weights)
         return self
 
@@ -144,8 +148,10 @@ class Classifier(ClassifierMixin, Estimator):
         with told():
             return float(super().score(X, y, sample_weight))
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
-        if cluster.is_there(X):
+    def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> fitting.Data:
+        if offset is not None:
+            raise UnsupportedError(f"{type(self).__name__} takes no offset, which is for regressors. Leave it out.")
+        if inputs.is_there(X):
             return self._rows_on_cluster(X, y, sample_weight)
         X, y, weights = self._checked(X, y, sample_weight, reset=True)
         _require_classes(y)
@@ -154,7 +160,7 @@ class Classifier(ClassifierMixin, Estimator):
         return fitting.Data(X, self._targets(codes), self._class_weighted(codes, weights))
 
     def _rows_on_cluster(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:
-        rows = cluster.partitions(self, X, y, sample_weight)
+        rows = inputs.partitions(self, X, y, sample_weight)
         _require_classes(rows.classes)
         self._set_classes(rows.classes)
         if self.class_weight is not None:
@@ -164,9 +170,9 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _set_classes(self, classes: np.ndarray) -> None:
         if classes.size < 2:
-            seen = f"one class only, {classes.tolist()[0]!r}" if classes.size else "no class at all"
+            found = f"one class only, {classes.tolist()[0]!r}" if classes.size else "no class at all"
             raise InputError(
-                f"y holds {seen} (rows of weight 0 do not count). A classifier needs rows of at least two classes."
+                f"y holds {found} (rows of weight 0 do not count). A classifier needs rows of at least two classes."
             )
         self.classes_ = classes
 
@@ -202,13 +208,64 @@ class Classifier(ClassifierMixin, Estimator):
         )
 
 
+def _gives_probabilities(classifier: Any) -> bool:
+    return bool(classifier._loss().log_odds)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LogisticClassifier(Classifier):
+    """Base of the classifiers that give probabilities.
+
+    Parameters
+    ----------
+    multi_class : {"ovr", "multinomial"}, default="ovr"
+        What more than two classes mean. "ovr" fits each against the rest. "multinomial" fits all of them at once: the
+        loss is the mean of -log softmax(scores of row i)_{y_i}, and the penalties of all classes are added. It takes
+        time and memory that grow with the cube and the square of n_classes * n_features, and has no `partial_fit`.
+    """
+
+    multi_class: str = "ovr"
+
+    def _loss(self) -> losses.Loss:
+        return losses.Logistic()
+
+    @property
+    def _streams(self) -> bool:
+        return super()._streams and self.multi_class == "ovr"
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes; those of one class against the rest are scaled to sum to 1.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Columns in the order of `classes_`.
+        """
+        if is_dask(X):
+            check_is_fitted(self)
+            return cluster.lazily(self, "predict_proba", X, np.float64, self.classes_.size)
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return np.asarray(softmax(scores if self.multi_class == "multinomial" else log_expit(scores), axis=1))
+
+    def _joint(self, n_targets: int) -> bool:
+        one_of(f"multi_class of {type(self).__name__}", self.multi_class, _MULTI_CLASS)
+        return self.multi_class == "multinomial" and n_targets > 1
+
+
 def _require_classes(y: Any) -> None:
     with told():
         check_classification_targets(y)
 
 
 def _comparable(y: np.ndarray, known: np.ndarray) -> bool:
-    """Whether labels can be looked up among those known without a look at what they are: both numbers, or both text."""
+    """Whether labels compare with those known as they are: both are numbers, or both text."""
     return all(each.dtype.kind in "biuf" for each in (y, known)) or all(each.dtype.kind == "U" for each in (y, known))
 
 

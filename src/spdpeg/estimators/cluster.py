@@ -1,4 +1,4 @@
-"""Models on dask collections: what a fit learns from stays on the workers, and predictions are made when asked for."""
+"""Models on dask collections: predictions are made when they are asked for, scores added up by the workers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,25 +8,10 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
-from ..lazy import is_dask
 from ..sums.rounds import Rounds, active_client
 from ..sums.tasks import Summand
 from ..view import Partitions, columns_of, of_each
-from . import sources
-
-
-def partitions(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """The rows of a fit, on the cluster of the active client; what the coefficients multiply."""
-    if y is None and not isinstance(X, Partitions):
-        raise InputError("y is missing. Give the labels as a column or an array of dask that is cut like X.")
-    source = X if isinstance(X, Partitions) else Partitions(X, y, sample_weight, model._loss())
-    sources.check_width(model, source, reset=True)
-    return model._design(source, True)
-
-
-def is_there(X: Any) -> bool:
-    """Whether X lives on a cluster: a collection of dask, or what was made of one."""
-    return is_dask(X) or isinstance(X, Partitions)
+from . import inputs
 
 
 def fold_scores(held: Partitions, models: list[Any], score: Callable[..., float]) -> np.ndarray:
@@ -45,7 +30,7 @@ def lazily(model: Any, method: str, X: Any, dtype: Any, n_columns: int = 0) -> A
     """
     check_is_fitted(model)
     n_features, names = columns_of(X)
-    sources.check_columns(model, n_features, names)
+    inputs.check_columns(model, n_features, names)
     array = X if hasattr(X, "chunks") else X.to_dask_array()
     array = array.rechunk({1: -1}) if array.numblocks[1] > 1 else array
     if n_columns == 0:
@@ -58,7 +43,7 @@ def lazily(model: Any, method: str, X: Any, dtype: Any, n_columns: int = 0) -> A
 def score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """Accuracy of a classifier, R^2 of a regressor, from sums that the workers make."""
     check_is_fitted(model)
-    sources.check_columns(model, *columns_of(X))
+    inputs.check_columns(model, *columns_of(X))
     if y is None:
         raise InputError("y is missing. Give the labels as a column or an array of dask that is cut like X.")
     client = active_client("X")

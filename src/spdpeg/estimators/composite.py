@@ -9,7 +9,7 @@ from .. import losses
 from ..errors import InputError
 from ..operators import Identity
 from ..penalties import Penalty
-from .logistic import LogisticClassifier
+from .classification import LogisticClassifier
 from .regression import AnyRegressor
 
 

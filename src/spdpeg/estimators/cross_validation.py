@@ -20,9 +20,9 @@ from ..parameters import one_of, shown
 from ..penalties import Penalty
 from ..sums import threads
 from ..sums.threads import checked_jobs
-from . import cluster, families, fitting, sources
+from . import cluster, families, fitting, inputs
 from .base import Judged, rows_to_judge
-from .refusals import told
+from .inputs import told
 
 RULES = ("best", "one-standard-error")
 CRITERIA = ("cv", "aic", "bic")
@@ -86,7 +86,7 @@ class ChosenWeight:
     def _choose(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
         one_of(f"rule of {type(self).__name__}", self.rule, RULES)
         one_of(f"criterion of {type(self).__name__}", self.criterion, CRITERIA)
-        source = None if cluster.is_there(X) else sources.found(X)
+        source = None if inputs.is_there(X) else inputs.found(X)
         if source is not None:
             X, y = source, source.labels if y is None else np.asarray(y)
         model, data = self._at(1.0, 1.0), (X, y, sample_weight, offset)
@@ -95,13 +95,13 @@ class ChosenWeight:
         grids = fitting.chosen(model, data, given, self.lam2, length, self.n_lam2, self.eps)
         self.lam1_grid_, self.lam2_grid_ = grids["lam1"], grids["lam2"]
         if self.criterion != "cv":
-            if cluster.is_there(X):
+            if inputs.is_there(X):
                 raise UnsupportedError(
                     f"criterion is {self.criterion!r}, and a cluster counts no degrees of freedom. Choose 'cv'."
                 )
             self.scores_ = self._judged(model, data)
         else:
-            self.scores_ = self._scored_there(model, X) if cluster.is_there(X) else self._scored(model, *data)
+            self.scores_ = self._scored_there(model, X) if inputs.is_there(X) else self._scored(model, *data)
         self.mean_scores_, self.std_scores_ = self.scores_.mean(axis=2), self.scores_.std(axis=2)
         i, j = self._choice()
         self.lam1_, self.lam2_ = float(self.lam1_grid_[i]), float(self.lam2_grid_[j])
@@ -161,12 +161,12 @@ class ChosenWeight:
         def fold(number: int) -> np.ndarray:
             train, test = folds[number]
             (X_in, y_in, *given_in), (X_out, y_out, *held) = _rows(train, data), _rows(test, data)
-            seen = dict(zip(extras, given_in, strict=True))
+            extra = dict(zip(extras, given_in, strict=True))
             unseen = dict(zip(extras, held, strict=True))
             scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size))
             others = None if moments is None else moments.others(number)
             for place, fitted in fitting.walk(
-                model, self.lam1_grid_, self.lam2_grid_, X_in, y_in, **seen, moments=others, details=own is None
+                model, self.lam1_grid_, self.lam2_grid_, X_in, y_in, **extra, moments=others, details=own is None
             ):
                 known = moments.score(number, fitted) if moments is not None and own is not None else None
                 if own is not None and known is None and not isinstance(X_out, Judged):

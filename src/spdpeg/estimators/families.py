@@ -8,7 +8,7 @@ from sklearn.metrics import d2_pinball_score, d2_tweedie_score, r2_score
 from .. import losses
 from ..errors import InputError, UnsupportedError
 from ..parameters import numbers, shown
-from .refusals import told
+from .inputs import told
 
 FAMILIES: dict[str, type[losses.Loss]] = {
     "gaussian": losses.Squared,

@@ -9,8 +9,7 @@ from .. import losses
 from ..operators import FirstDifference
 from ..penalties import Penalty
 from .base import bounded, weighted
-from .classification import Classifier
-from .logistic import LogisticClassifier
+from .classification import Classifier, LogisticClassifier
 from .pieces import InPieces
 from .regression import Regressor
 
@@ -22,11 +21,11 @@ class Fused(InPieces):
     Parameters
     ----------
     lam1 : float or array of shape (n_features,), or "auto", default="auto"
-        The larger, the more coefficients are 0. "auto" takes a hundredth of the largest weight worth trying, which
-        `lam1_` tells.
+        The larger, the more coefficients are 0. "auto" takes a hundredth of the largest weight worth trying, kept
+        in `lam1_`.
     lam2 : float or array of shape (n_features - 1,), or "auto", default="auto"
         The larger, the more neighbouring coefficients are equal. "auto" takes a hundredth of the largest weight worth
-        trying, which `lam2_` tells.
+        trying, kept in `lam2_`.
     """
 
     lam1: Any = "auto"

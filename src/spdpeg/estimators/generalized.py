@@ -8,7 +8,7 @@ import numpy as np
 from ..operators import Identity
 from ..penalties import Penalty
 from .base import bounded, weighted
-from .logistic import LogisticClassifier
+from .classification import LogisticClassifier
 from .pieces import InPieces
 from .regression import Regressor
 
@@ -23,9 +23,9 @@ class Generalized(InPieces):
         What should be sparse is F x. None is the identity.
     lam1 : float or array of shape (n_features,), or "auto", default="auto"
         Weight of |x|_1; 0 for the generalized lasso in the narrow sense. "auto" takes a hundredth of the largest weight
-        worth trying, which `lam1_` tells.
+        worth trying, kept in `lam1_`.
     lam2 : float or array with an entry for each row of F, or "auto", default="auto"
-        Weight of |F x|_1. "auto" takes a hundredth of the largest weight worth trying, which `lam2_` tells.
+        Weight of |F x|_1. "auto" takes a hundredth of the largest weight worth trying, kept in `lam2_`.
     """
 
     F: Any = None

@@ -10,7 +10,7 @@ from ..operators import Operator
 from ..parameters import one_of
 from ..penalties import L1, L2Squared, Penalty
 from .base import bounded, weighted
-from .logistic import LogisticClassifier
+from .classification import LogisticClassifier
 from .pieces import InPieces
 from .regression import Regressor
 
@@ -32,10 +32,10 @@ class GraphGuided(InPieces):
     r1 : {"ridge", "l1"}, default="ridge"
         "ridge" is half the sum of squares; "l1" makes the coefficients sparse.
     lam1 : float or array of shape (n_features,), or "auto", default="auto"
-        Weight of r1. "auto" takes a hundredth of the largest weight worth trying, which `lam1_` tells.
+        Weight of r1. "auto" takes a hundredth of the largest weight worth trying, kept in `lam1_`.
     lam2 : float or array with an entry for each edge, or "auto", default="auto"
         The larger, the more coefficients of joined features are equal. "auto" takes a hundredth of the largest weight
-        worth trying, which `lam2_` tells.
+        worth trying, kept in `lam2_`.
     """
 
     structure: Any = "sics"

@@ -10,7 +10,7 @@ from ..operators import Identity
 from ..parameters import as_number, numbers, shown
 from ..penalties import L1, GroupL2, Penalty
 from .base import weight, weighted
-from .logistic import LogisticClassifier
+from .classification import LogisticClassifier
 from .regression import Regressor
 
 
@@ -73,8 +73,7 @@ class Grouped(InGroups):
         features of each group. Features in no group are free of this penalty. None makes each feature a group of its
         own.
     lam2 : float, or "auto", default="auto"
-        The larger, the more groups are 0. "auto" takes a hundredth of the largest weight worth trying, which `lam2_`
-        tells.
+        The larger, the more groups are 0. "auto" takes a hundredth of the largest weight worth trying, kept in `lam2_`.
     group_weights : array with an entry for each group, default=None
         Factors of lam2; None is the square root of the size of a group, so that large groups have no advantage.
 
@@ -104,10 +103,9 @@ class SparseGrouped(InGroups):
         own.
     lam1 : float or array of shape (n_features,), or "auto", default="auto"
         The larger, the more coefficients are 0, within groups too. "auto" takes a hundredth of the largest weight worth
-        trying, which `lam1_` tells.
+        trying, kept in `lam1_`.
     lam2 : float, or "auto", default="auto"
-        The larger, the more groups are 0. "auto" takes a hundredth of the largest weight worth trying, which `lam2_`
-        tells.
+        The larger, the more groups are 0. "auto" takes a hundredth of the largest weight worth trying, kept in `lam2_`.
     group_weights : array with an entry for each group, default=None
         Factors of lam2; None is the square root of the size of a group, so that large groups have no advantage.
 

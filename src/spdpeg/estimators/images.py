@@ -11,7 +11,7 @@ from ..operators.grid import neighbours
 from ..parameters import shown, truth
 from ..penalties import GroupL2, Nuclear, Penalty
 from .base import bounded, weight, weighted
-from .logistic import LogisticClassifier
+from .classification import LogisticClassifier
 from .pieces import InPieces
 from .regression import Regressor
 
@@ -25,11 +25,11 @@ class TotalVariation(InPieces):
     shape : tuple of int, default=None
         Of the image or volume that a row of X holds in C order, such as (8, 8) or (40, 48, 40). None is a line.
     lam1 : float or array of shape (n_features,), or "auto", default="auto"
-        The larger, the more coefficients are 0. "auto" takes a hundredth of the largest weight worth trying, which
-        `lam1_` tells.
+        The larger, the more coefficients are 0. "auto" takes a hundredth of the largest weight worth trying, kept
+        in `lam1_`.
     lam2 : float, or "auto", default="auto"
         The larger, the more neighbouring coefficients, along any axis, are equal. "auto" takes a hundredth of the
-        largest weight worth trying, which `lam2_` tells.
+        largest weight worth trying, kept in `lam2_`.
     mask : array of bool, default=None
         Of an image or volume in which only some places have a feature, such as a brain: the columns of X are the places
         where it is True, in C order. Neighbours are those that are both inside.
@@ -177,7 +177,7 @@ class LowRank:
         The larger, the more coefficients are 0.
     lam2 : float, or "auto", default="auto"
         The larger, the lower the rank of the coefficients. "auto" takes a hundredth of the largest weight worth trying,
-        which `lam2_` tells.
+        kept in `lam2_`.
     """
 
     shape: Any = None

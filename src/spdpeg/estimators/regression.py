@@ -12,9 +12,9 @@ from .. import losses
 from ..errors import InputError, UnsupportedError
 from ..lazy import is_dask
 from ..parameters import numbers, shown, truth, vector
-from . import cluster, families, fitting, sources
+from . import cluster, families, fitting, inputs
 from .base import Estimator, takes_chunks
-from .refusals import intact
+from .inputs import intact
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -77,7 +77,7 @@ class AnyRegressor(RegressorMixin, Estimator):
         self
         """
         with intact(self):
-            for chunk in sources.chunks(X, y, sample_weight):
+            for chunk in inputs.chunks(X, y, sample_weight):
                 fitting.learn(self, self._data(*chunk, not hasattr(self, "coef_")))
         return self
 
@@ -134,8 +134,8 @@ class AnyRegressor(RegressorMixin, Estimator):
         return np.asarray(scores + (added if scores.ndim == 1 else added[:, None]))
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> fitting.Data:
-        if cluster.is_there(X):
-            rows = cluster.partitions(self, X, y, sample_weight)
+        if inputs.is_there(X):
+            rows = inputs.partitions(self, X, y, sample_weight)
             return fitting.Data(rows, [None], None, offset)
         return self._data(X, y, sample_weight, True, offset)
 

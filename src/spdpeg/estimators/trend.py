@@ -35,7 +35,7 @@ class TrendFilter(InPieces, Regressor):
     order : int, default=2
         1 for piecewise constant, 2 for piecewise linear, 3 for piecewise quadratic curves.
     lam2 : float or array with an entry for each row of D, or "auto", default="auto"
-        The larger, the fewer pieces. "auto" takes a hundredth of the largest weight worth trying, which `lam2_` tells.
+        The larger, the fewer pieces. "auto" takes a hundredth of the largest weight worth trying, kept in `lam2_`.
 
     Attributes
     ----------

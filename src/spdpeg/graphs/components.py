@@ -1,6 +1,6 @@
 """Groups of columns that a threshold on the covariance separates.
 
-The precision that solves the problem at some weight falls apart into exactly the connected components of |S_ij| >
+The precision that solves the problem at some weight separates into exactly the connected components of |S_ij| >
 weight (Witten, Friedman and Simon 2011; Mazumder and Hastie 2012), so each can be solved alone.
 """
 

@@ -37,7 +37,7 @@ def sics(
 ) -> SparsePrecision:
     """min over T of -log det T + <S, T> + weight sum_{i != j} |T_ij|, S being the covariance of the columns of X.
 
-    The problem falls apart into the connected components of |S_ij| > weight, found from blocks of S; each is solved by
+    The problem separates into the connected components of |S_ij| > weight, found from blocks of S; each is solved by
     alternating directions with one eigendecomposition per iteration, until its duality gap is small. Collinear columns
     are allowed, and so are constant ones, which have no edges.
 

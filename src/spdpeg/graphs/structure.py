@@ -74,9 +74,9 @@ def _named(structure: str, X: Any, weights: np.ndarray | None) -> Operator:
 
 def _weighted(X: Any, weights: np.ndarray) -> np.ndarray:
     """Rows whose covariance is that of X with weights: centred, scaled, and mirrored so that their mean stays 0."""
-    share = weights / weights.sum()
+    fraction = weights / weights.sum()
     dense = X.toarray() if sp.issparse(X) else X
-    rows = np.sqrt(share * weights.size)[:, None] * (dense - share @ dense)
+    rows = np.sqrt(fraction * weights.size)[:, None] * (dense - fraction @ dense)
     return np.concatenate([rows, -rows])
 
 

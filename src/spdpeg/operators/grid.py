@@ -126,7 +126,7 @@ def neighbours(mask: np.ndarray) -> np.ndarray:
     """Pairs of neighbouring places of a grid that are both inside the mask, those along the first axis first.
 
     Places are numbered in C order among those inside. For a mask of ones these are the rows of `GridDifference`, in the
-    same order; the first place of a pair is the one from which the difference looks ahead.
+    same order; the first place of a pair is the one from which the difference points ahead.
     """
     number = np.cumsum(mask).reshape(mask.shape) - 1
     pairs = []

@@ -11,10 +11,10 @@ from .difference import Difference
 from .null_space import null_space
 
 _HARDLY = 1e-9
-"""Part of the largest entry that is no difference."""
+"""Relative to the largest entry: a difference below it counts as 0."""
 
 _ROUNDING = 64.0 * np.finfo(float).eps
-"""What rounding leaves of a difference, as a part of the entries that it is taken of."""
+"""Rounding error of a difference, relative to the entries that it is taken of."""
 
 
 class Segment(NamedTuple):
@@ -33,10 +33,10 @@ class Region(NamedTuple):
 
 
 def vanishing(values: np.ndarray, multipliers: np.ndarray, weights: np.ndarray, size: float = 0.0) -> np.ndarray:
-    """Which entries of F x are 0 at the solution, seen from a point and multipliers that are near it.
+    """Which entries of F x are 0 at the solution, judged from a point and multipliers near it.
 
     An entry of F x that is not 0 has a multiplier as large as its weight, and one whose multiplier is smaller is 0. Of
-    the two, relative to the largest entry and to the weight, the smaller tells.
+    the two, relative to the largest entry and to the weight, the smaller decides.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def pieces(F: Operator, zero: np.ndarray, order: int | None = None) -> np.ndarra
     """The number of the piece that each entry of x belongs to, where the entries `zero` of F x vanish.
 
     Where F takes differences of two entries, a piece is a connected set of equal entries; where it takes higher
-    differences along a line, a segment from knot to knot. For any other F there are no pieces: None. `order` tells
+    differences along a line, a segment from knot to knot. For any other F there are no pieces: None. `order` says
     that a matrix takes differences along a line.
     """
     order = order or line_order(F)

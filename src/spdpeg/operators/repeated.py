@@ -91,12 +91,14 @@ class Repeated(Operator):
         width = part.n_inputs + self.skip
         for copy in range(self.copies):
             places = np.flatnonzero(inputs // width == copy)
-            seen = places[inputs[places] - copy * width < part.n_inputs]
-            skipped = np.setdiff1d(places, seen)
-            basis = part.null_space(inputs[seen] - copy * width)
+            of_part = places[inputs[places] - copy * width < part.n_inputs]
+            skipped = np.setdiff1d(places, of_part)
+            basis = part.null_space(inputs[of_part] - copy * width)
             if basis is None:
                 return None
-            lift = sp.csc_array((np.ones(seen.size), (seen, np.arange(seen.size))), shape=(inputs.size, seen.size))
+            lift = sp.csc_array(
+                (np.ones(of_part.size), (of_part, np.arange(of_part.size))), (inputs.size, of_part.size)
+            )
             units = (np.ones(skipped.size), (skipped, np.arange(skipped.size)))
             columns += [lift @ basis, sp.csc_array(units, shape=(inputs.size, skipped.size))]
         return sp.csc_array(sp.hstack(columns))

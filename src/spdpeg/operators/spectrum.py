@@ -44,7 +44,7 @@ def _largest_ritz_value(product: Callable[[np.ndarray], np.ndarray], size: int, 
         residual -= alpha * v
         diagonal.append(alpha)
         beta = float(np.linalg.norm(residual))
-        # The vectors seen so far span an invariant space: nothing is left to find.
+        # The vectors so far span an invariant space: nothing is left to find.
         if beta <= 1e-12 * max(diagonal):
             break
         beside.append(beta)

@@ -12,7 +12,7 @@ from .. import pages, plots
 from ..degrees import degrees_of_freedom
 from ..errors import InputError
 from ..estimators.fitting import EPS, chosen, derive, walk
-from ..estimators.refusals import told
+from ..estimators.inputs import told
 from ..parameters import numbers, whole_number
 from ..plots.form import mark_of, names_of, places_of, shape_of, titles_of
 
@@ -97,7 +97,7 @@ class Path:
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows that the fits have not seen, as a rule.
+            Rows that were not used for the fits, as a rule.
         y : array of shape (n_samples,)
         scoring : str, callable or None, default=None
             As scikit-learn's; None is the model's own score, R^2 or accuracy.

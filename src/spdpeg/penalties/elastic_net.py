@@ -61,10 +61,10 @@ class ElasticNet(Penalty):
 
     def conjugate(self, u: np.ndarray) -> float:
         l1, l2 = (np.broadcast_to(np.asarray(weight, dtype=float), u.shape) for weight in (self.l1, self.l2))
-        bent = l2 > 0.0
-        if not in_dual_domain(u[~bent], -l1[~bent], l1[~bent]):
+        ridged = l2 > 0.0
+        if not in_dual_domain(u[~ridged], -l1[~ridged], l1[~ridged]):
             return np.inf
-        return half_square(np.maximum(np.abs(u[bent]) - l1[bent], 0.0), 1.0 / l2[bent])
+        return half_square(np.maximum(np.abs(u[ridged]) - l1[ridged], 0.0), 1.0 / l2[ridged])
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return ElasticNet(factors * np.asarray(self.l1), factors * np.asarray(self.l2))

@@ -65,11 +65,11 @@ class HuberL1(Penalty):
     def conic_form(self, size: int) -> ConicForm:
         # The smallest weight_j (s_j^2 / (2 delta) + |v_j - s_j|) over s.
         weight = np.broadcast_to(weights_of(self, "weight", self.weight, size), (size,))
-        bent = np.flatnonzero(weight)
-        part = sp.csr_array((np.ones(bent.size), bent, np.arange(bent.size + 1)), shape=(bent.size, size))
-        K = sp.hstack([part, -sp.eye_array(bent.size)])
-        curvature = np.concatenate([np.zeros(size), weight[bent] / positive(self, "delta", self.delta)])
-        return broken_lines(K, 0.0, weight[bent], weight[bent], size, curvature=curvature)
+        used = np.flatnonzero(weight)
+        part = sp.csr_array((np.ones(used.size), used, np.arange(used.size + 1)), shape=(used.size, size))
+        K = sp.hstack([part, -sp.eye_array(used.size)])
+        curvature = np.concatenate([np.zeros(size), weight[used] / positive(self, "delta", self.delta)])
+        return broken_lines(K, 0.0, weight[used], weight[used], size, curvature=curvature)
 
     def pack(self, size: int) -> Packed:
         delta = positive(self, "delta", self.delta)

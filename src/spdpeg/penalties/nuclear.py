@@ -12,7 +12,7 @@ from .conic import ConicForm, norms
 
 
 class Nuclear(Penalty):
-    """weight times the sum of the singular values of v seen as a matrix: low rank.
+    """weight times the sum of the singular values of v as a matrix: low rank.
 
     Parameters
     ----------
@@ -62,10 +62,10 @@ class Nuclear(Penalty):
         left, values, right = np.linalg.svd(point.reshape(self.shape), full_matrices=True)
         r, limit = values.size, step * float(np.squeeze(self.weight))
         kept = np.maximum(values - limit, 0.0)
-        apart, sums = values[:, None] - values, values[:, None] + values
-        close = np.abs(apart) <= 1e-12 * max(float(values[0]), 1e-300)
+        differences, sums = values[:, None] - values, values[:, None] + values
+        close = np.abs(differences) <= 1e-12 * max(float(values[0]), 1e-300)
         tied = np.broadcast_to((values > limit).astype(float), (r, r))
-        even = np.where(close, tied, (kept[:, None] - kept) / np.where(close, 1.0, apart))
+        even = np.where(close, tied, (kept[:, None] - kept) / np.where(close, 1.0, differences))
         odd = (kept[:, None] + kept) / np.where(sums > 0.0, sums, 1.0)
         own = np.zeros((rows, columns))
         own[:r, :r] = 0.5 * (even + odd)

@@ -106,9 +106,9 @@ def _graph(figure: Any, panel: Any, coef: np.ndarray, F: GraphDifference, names:
     ends = np.asarray(F.edges, dtype=int).reshape(-1, 2)
     places = _layout(ends, coef.size)
     limit = float(np.abs(coef).max()) or 1.0
-    apart = np.abs(coef[ends[:, 0]] - coef[ends[:, 1]])
+    differences = np.abs(coef[ends[:, 0]] - coef[ends[:, 1]])
     for together, color in ((False, "#d5d8dc"), (True, "#4a4f57")):
-        chosen = ends[(apart <= 1e-3 * limit) == together]
+        chosen = ends[(differences <= 1e-3 * limit) == together]
         lines = np.full((3 * len(chosen), 2), np.nan)
         lines[0::3], lines[1::3] = places[chosen[:, 0]], places[chosen[:, 1]]
         panel.plot(*lines.T, color=color, linewidth=0.9, zorder=1, label="equal ends" if together else "others")

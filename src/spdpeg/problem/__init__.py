@@ -1,6 +1,5 @@
 """The problem: data, loss, penalties and operator put together, checked once."""
 
-from .checks import as_point
-from .problem import Problem
+from .problem import Problem, as_point
 
 __all__ = ["Problem", "as_point"]

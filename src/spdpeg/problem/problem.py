@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from .. import losses, penalties
 from ..certificate import Certificate, certify
 from ..data import CSR, Source, Stream, as_source
 from ..errors import InputError
 from ..lazy import is_dask
 from ..losses import Loss
 from ..operators import as_operator
-from ..parameters import as_number, numbers, shown
+from ..parameters import as_number, numbers, require_parts, shown
 from ..penalties import Penalty
 from ..view import Partitions, View
 from ..view.regularization import Regularization
 from ..view.rows import LabelledRows
-from .checks import as_point, checked_bias, checked_loss, checked_penalty
 
 
 class Problem:
@@ -86,12 +86,12 @@ class Problem:
         intercept: bool | float = False,
         offset: Any = None,
     ) -> None:
-        loss = checked_loss(loss, X)
+        loss = _checked_loss(loss, X)
         if is_dask(X):
             X, y, sample_weight = Partitions(X, y, sample_weight, loss), None, None
         source = _as_source(X, F)
-        has_intercept = checked_bias(intercept) != 0.0
-        terms = checked_penalty("r1", r1), checked_penalty("r2", r2), F
+        has_intercept = _checked_bias(intercept) != 0.0
+        terms = _checked_penalty("r1", r1), _checked_penalty("r2", r2), F
         penalty = Regularization(*terms, domain, source.n_features, has_intercept)
         rows = LabelledRows(source, loss, y, sample_weight, intercept, offset)
         self._set_view(View(rows, penalty))
@@ -116,7 +116,7 @@ class Problem:
         >>> round(lasso.objective(np.ones(3)) - ridge.objective(np.ones(3)), 6)
         0.15
         """
-        penalty = self.view.penalty.with_terms(checked_penalty("r1", r1), checked_penalty("r2", r2), F)
+        penalty = self.view.penalty.with_terms(_checked_penalty("r1", r1), _checked_penalty("r2", r2), F)
         other = Problem.__new__(Problem)
         other._set_view(self.view.with_penalty(penalty))
         return other
@@ -136,7 +136,8 @@ class Problem:
     def certificate(self, x: Any, dual: Any, slopes: Any = None) -> Certificate:
         """Lower bound, duality gap and optimality residual at (x, dual), as `result.x` and `result.dual`.
 
-        For a non-smooth loss `result.slopes` tells what x does not; they must lie in the domain of its conjugate.
+        For a non-smooth loss give `result.slopes`, which x does not determine. They must lie in the domain of the
+        conjugate.
         """
         self.view.rows.require_finite_sum("certificate")
         multiplier = numbers("dual", dual)
@@ -170,6 +171,52 @@ class Problem:
             f"Problem({rows}, {self.n_coordinates} coordinates, {self.loss!r}, r1={self.r1!r}, r2={self.r2!r}, "
             f"F={self.F!r})"
         )
+
+
+def as_point(x: Any, n_coordinates: int) -> np.ndarray:
+    """x as a vector of this length that compiled code takes; a copy only where it must be."""
+    fitting = isinstance(x, np.ndarray) and x.dtype == np.float64
+    point = np.ascontiguousarray(x) if fitting else numbers("x", x)
+    if point.shape != (n_coordinates,):
+        raise InputError(f"x has shape {point.shape}. The problem has {n_coordinates} coordinates.")
+    # Kernels are compiled once, for writable vectors; a read-only x is copied rather than compiled for.
+    return point if point.flags.writeable else point.copy()
+
+
+def _checked_loss(loss: Any, X: Any) -> Loss:
+    """A loss of this package or a whole one of the user's; none is needed where there are no data."""
+    if loss is None and X is None:
+        return losses.Zero()
+    if isinstance(loss, Loss):
+        require_parts(loss, Loss, ("curvature", "kernel_value", "kernel_derivative"))
+    else:
+        raise InputError(
+            f"loss is {shown(loss)}. Give one of spdpeg.losses, such as losses.Logistic() or losses.Squared()."
+        )
+    return loss
+
+
+def _checked_penalty(name: str, penalty: Any) -> Penalty:
+    """A penalty of this package or a whole one of the user's; none is that of value 0."""
+    if penalty is None:
+        return penalties.Zero()
+    if not isinstance(penalty, Penalty):
+        raise InputError(
+            f"{name} is {shown(penalty)}. Give one of spdpeg.penalties, such as penalties.L1(0.01), or None."
+        )
+    require_parts(penalty, Penalty, ("value", "pack", "kernel_prox"))
+    return penalty
+
+
+def _checked_bias(intercept: Any) -> float:
+    """The number in every row of the intercept's column, 1 until the data are measured; 0 for no intercept."""
+    if isinstance(intercept, bool | np.bool_):
+        return float(intercept)
+    if not 0.0 < as_number(intercept) < math.inf:
+        raise InputError(
+            f"intercept is {shown(intercept)}. Give True, False or the positive number its column shall hold."
+        )
+    return float(intercept)
 
 
 def _as_source(X: Any, F: Any) -> Source | Stream:

@@ -67,7 +67,7 @@ class Solution(NamedTuple):
     z: np.ndarray
     dual: np.ndarray
     slopes: np.ndarray | None = None
-    """Slopes of the loss, one for each row, where the method keeps them: at a kink x does not tell."""
+    """Slopes of the loss, one for each row, where the method keeps them: at a kink x does not determine them."""
     slopes_gradient: np.ndarray | None = None
     """A^T W of these slopes over N, where the method knows it."""
 
@@ -189,7 +189,7 @@ class Watcher(Solver):
         return -math.inf
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
-        """Whether the point may meet a tolerance, as far as the method can tell without a certificate."""
+        """Whether the point may meet a tolerance, as far as the method knows without a certificate."""
         return True
 
 

@@ -9,10 +9,10 @@ from ..view import View
 _BAND = math.log(10.0)
 """Mean squares of entries, which units decide, count fully only beyond this distance from the usual one."""
 _WITHIN = 0.25
-"""Part by which mean squares within _BAND of the usual one count: they may tell as much about a column as its unit."""
+"""Part by which mean squares within _BAND of the usual one count: they may say as much about a column as its unit."""
 
 _ENOUGH = 32.0
-"""Entries that a column is taken to have beside those seen, times 1 + columns / rows: what is rare must be seen often
+"""Entries that a column is taken to have beside those read, times 1 + columns / rows: what is rare must be read often
 enough to be worth a longer step.
 """
 
@@ -40,10 +40,10 @@ def column_metric(squares: np.ndarray, counts: np.ndarray, rows: float) -> np.nd
     """
     if not squares.any():
         return np.ones(squares.size)
-    seen = squares > 0.0
+    used = squares > 0.0
     entry = np.zeros(squares.size)
-    entry[seen] = np.log(squares[seen] / counts[seen])
-    entry[seen] -= entry[seen].mean()
+    entry[used] = np.log(squares[used] / counts[used])
+    entry[used] -= entry[used].mean()
     entry = np.clip(entry, -_FARTHEST, _FARTHEST) * counts / (counts + _ENTRIES)
     entry -= (1.0 - _WITHIN) * np.clip(entry, -_BAND, _BAND)
     enough = _ENOUGH * (1.0 + squares.size / rows)

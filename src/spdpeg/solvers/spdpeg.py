@@ -38,7 +38,7 @@ _FROM_ZERO, _FROM_A_FIT = 2.0, 0.02
 """How far the first step goes, in safe steps: a start that somebody chose is not to be thrown away."""
 
 _ENOUGH_ROWS = 32
-"""Rows that can tell which of two points is better."""
+"""Rows that are enough to say which of two points is better."""
 
 _FIRST_METRIC = 256
 """Rows after which steps of coordinates may differ; how they do is found again whenever there are twice as many."""

@@ -2,10 +2,10 @@
 
 | file | what |
 |---|---|
-| view | `View`: the terms of the formula, and the four objects below |
+| view | `View`: the terms, and `moments` and `bounds`, which are measured once |
 | rows | `rows`: rows, labels and weights, one by one or as sums |
-| moments | `moments`: the mean squared loss from second moments, kept |
-| bounds | `bounds`: sizes that steps are chosen by |
+| labels | labels and weights as a loss takes them |
+| partitions | rows on a cluster |
 | regularization | `penalty`: r1 + r2(F .) as one function |
 """
 

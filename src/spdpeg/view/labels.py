@@ -13,7 +13,7 @@ from ..losses import Loss
 from ..parameters import numbers, shown, vector
 
 AT_A_TIME = 1 << 20
-"""Labels that are looked at together, so that what is made of them takes little memory."""
+"""Labels that are processed at a time, so that temporary arrays stay small."""
 
 _LARGEST_OFFSET = 300.0
 """Under a log link: exponentials of it and of its negative leave room for products."""
@@ -79,13 +79,13 @@ def classes_of_stream(labels: np.ndarray, given: tuple[Any, Any] | None) -> np.n
         if classes.shape != (2,) or classes[0] == classes[1]:
             raise InputError(f"classes is {shown(given)}. Give the two labels, the positive one second.")
         return classes
-    seen = different(as_labels(labels, "y of a chunk"), "y of a chunk")
-    if seen.size == 2:
-        return seen
-    if seen.size == 1 and seen[0] in (-1, 0):
-        return np.array([seen[0], 1])
+    found = different(as_labels(labels, "y of a chunk"), "y of a chunk")
+    if found.size == 2:
+        return found
+    if found.size == 1 and found[0] in (-1, 0):
+        return np.array([found[0], 1])
     raise InputError(
-        f"The first chunk shows the label(s) {', '.join(map(str, seen[:5]))} only. "
+        f"The first chunk shows the label(s) {', '.join(map(str, found[:5]))} only. "
         "Name the two classes with Stream(..., classes=(negative, positive))."
     )
 

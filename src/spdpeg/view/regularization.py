@@ -12,7 +12,7 @@ from ..parameters import require_parts
 from ..penalties import Penalty, SeparableSum, constrain
 
 MOST_FREE = 1000
-"""Free directions that are looked at; more make a bound too expensive."""
+"""Most free directions that are treated; more make a bound too expensive."""
 
 
 class Regularization:

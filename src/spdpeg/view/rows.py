@@ -159,7 +159,7 @@ class LabelledRows:
         return Block(source.rows._replace(bias=self.bias), self._encode_labels(y, "y of a chunk"), scale)
 
     def checked_chunk(self, chunk: Chunk) -> Block:
-        """A chunk of a stream as a block without NaN or infinite entries; the first one was looked at before."""
+        """A chunk of a stream as a block without NaN or infinite entries; the first one was checked before."""
         if chunk is self._first_chunk and self._block is not None:
             return self._block
         block = self.encode(*chunk)

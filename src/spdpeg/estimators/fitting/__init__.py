@@ -1,19 +1,19 @@
 """From rows and a model to solutions: one fit, a fit that goes on with a stream, and fits at many weights."""
 
-from .flow import Data, Plan, Solution, Start, Terms, derive, fit, keep, penalties, plan, rows
+from .flow import Solution, fit, keep
 from .folds import FoldMoments
-from .grids import EPS, chosen
-from .largest import lam_max, suggested, typical
+from .plan import Data, Model, Plan, Settings, Start, Terms, check_settings, derive, penalties, plan, rows
 from .refit import Basis, curve_basis, piece_basis
-from .settings import Settings, check_settings
 from .stream import learn
 from .walk import walk
+from .weights import EPS, chosen, lam_max, suggested, typical
 
 __all__ = [
     "EPS",
     "Basis",
     "Data",
     "FoldMoments",
+    "Model",
     "Plan",
     "Settings",
     "Solution",

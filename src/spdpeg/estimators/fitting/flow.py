@@ -4,77 +4,33 @@
     fit(plan)                      the solution of each problem; no attribute is set
     keep(model, plan, solutions)   all attributes that a fit leaves behind, and warnings
 
-`fit` of every estimator is these three lines; paths and cross-validation call them too. `Model` lists what a model
-contributes.
+`fit` of every estimator is these three lines; paths and cross-validation call them too. The first is in `plan`, the
+others are here.
 """
 
 import math
 import warnings
 from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ...certificate import objective_size
-from ...data import Source, as_source
 from ...engine import quietly
-from ...errors import InputError, UnsupportedError
-from ...exact.multinomial import Multinomial
-from ...losses import Loss
-from ...operators import Operator, as_operator
+from ...errors import InputError
+from ...operators import Operator
+from ...operators.pieces import image_size, vanishing
 from ...penalties import Penalty
 from ...problem import Problem
 from ...result import Result, Run, Status, uninterrupted
 from ...sums import threads
 from ...view import Partitions
-from .account import account
 from .outputs import Coupled
+from .plan import Data, Joint, Model, Plan, Start, Terms
 from .refit import refit
-from .settings import Settings, settings_of
-
-
-class Data(NamedTuple):
-    """What is learned from: the design, the labels of each target, weights of the rows."""
-
-    X: Any
-    targets: list[Any]
-    weights: np.ndarray | None
-    offset: np.ndarray | None = None
-    """Added to the margins of the rows: one for all targets, or a column for each."""
-
-    def offset_of(self, target: int) -> np.ndarray | None:
-        """Of one target."""
-        return self.offset if self.offset is None or self.offset.ndim == 1 else self.offset[:, target]
-
-
-class Terms(NamedTuple):
-    """The problem without its data."""
-
-    loss: Loss
-    r1: Penalty | None
-    r2: Penalty | None
-    F: Operator | None
-
-
-class Start(NamedTuple):
-    """Coefficients, intercept and multipliers of a target to begin with."""
-
-    coef: np.ndarray
-    intercept: Any = 0.0
-    dual: np.ndarray | None = None
-
-    def arguments(self, problem: Problem) -> dict[str, Any]:
-        """For `solve`; multipliers of another F are left out."""
-        fits = self.dual is not None and self.dual.shape == (problem.F.n_outputs,)
-        return {"x0": problem.join(self.coef, self.intercept), "dual0": self.dual if fits else None}
-
-
-Joint = Multinomial | Coupled
-"""Problems of all targets at once."""
 
 
 class Solution(NamedTuple):
@@ -82,187 +38,6 @@ class Solution(NamedTuple):
 
     problem: Problem | Joint
     result: Result | Run
-
-
-class Model(Protocol):
-    """What a fit asks of a model: its parameters, and these methods in the order in which they are called."""
-
-    solver: str
-    tol: float
-    max_passes: float
-    warm_start: bool
-    random_state: Any
-    verbose: bool
-    buffer_size: int
-
-    def _rows(self, X: Any, y: Any, sample_weight: Any, **offset: Any) -> Data:
-        """Check the input, encode the labels, drop rows of weight 0. Only regressors are given an offset."""
-
-    def _loss(self) -> Loss:
-        """The loss of a row."""
-
-    def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
-        """r1 and r2 at the model's weights."""
-
-    def _operator(self, X: Any, weights: np.ndarray | None) -> Any:
-        """F for the columns of X; the weights are those of its rows."""
-
-    @property
-    def _intercept(self) -> bool:
-        """Whether there is an intercept."""
-
-    def _joint(self, n_targets: int) -> bool:
-        """Whether all targets are one problem."""
-
-    def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[Any, Any]:
-        """`coef_` and `intercept_` from a row for each target."""
-
-    def _derive(self) -> None:
-        """Set further attributes that follow from `coef_`."""
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """What a fit solves, decided before any of it is solved.
-
-    Attributes
-    ----------
-    data : Data
-    terms : Terms
-    problems : list of Problem
-        One for each target; none if all are fitted at once.
-    joint : Multinomial, Coupled or None
-        The problem of all targets at once.
-    starts : list of Start
-        Where the targets begin.
-    settings : Settings
-    intercept : bool
-    """
-
-    data: Data
-    terms: Terms
-    problems: list[Problem]
-    joint: Joint | None
-    starts: Sequence[Start]
-    settings: Settings
-    intercept: bool
-
-    def under(self, r1: Penalty | None, r2: Penalty | None) -> "Plan":
-        """The same data under other penalties; what was learned and measured of them stays.
-
-        Parameters
-        ----------
-        r1, r2 : Penalty or None
-
-        Returns
-        -------
-        Plan
-        """
-        F = None if r2 is None else self.terms.F
-        return replace(
-            self,
-            terms=Terms(self.terms.loss, r1, r2, F),
-            problems=[problem.with_penalties(r1, r2, F) for problem in self.problems],
-            joint=None if self.joint is None else self.joint.with_penalties(r1, r2, F),
-        )
-
-
-def rows(model: Model, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Data:
-    """The input as it is learned from; refused if the model cannot learn from it."""
-    return model._rows(X, y, sample_weight, **({} if offset is None else {"offset": offset}))
-
-
-def penalties(model: Model, n_features: int) -> tuple[Penalty | None, Penalty | None]:
-    """r1 and r2 at the weights that the model has now."""
-    return model._penalties(n_features)
-
-
-def derive(model: Model) -> None:
-    """Set what follows from the coefficients that the model has now."""
-    model._derive()
-
-
-def plan(model: Model, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Plan:
-    """What `model.fit(X, y, sample_weight)` solves.
-
-    Parameters
-    ----------
-    model : estimator
-        It keeps what checking the input tells: names of columns, classes.
-    X, y, sample_weight, offset
-        As in `fit`.
-
-    Returns
-    -------
-    Plan
-    """
-    settings = settings_of(model)
-    data = rows(model, X, y, sample_weight, offset)
-    terms = terms_of(model, data)
-    joint = _joint(model, data, terms) if model._joint(len(data.targets)) else None
-    problems = _separate(data, terms, model._intercept) if joint is None else []
-    return Plan(data, terms, problems, joint, starts_of(model, data, model.warm_start), settings, model._intercept)
-
-
-def terms_of(model: Model, data: Data, F: Operator | None = None) -> Terms:
-    """The terms at the model's weights; F is made from the rows unless it is known."""
-    n_features = data.X.shape[1]
-    r1, r2 = penalties(model, n_features)
-    if r2 is None:
-        F = None
-    elif F is None:
-        F = as_operator(model._operator(data.X, data.weights)).bind(n_features)
-    return Terms(model._loss(), r1, r2, F)
-
-
-def starts_of(model: Model, data: Data, warm: bool) -> list[Start]:
-    """Where each target begins: at the last fit if that is wanted and was of this size, at zero otherwise."""
-    shape = (len(data.targets), data.X.shape[1])
-    coef = np.atleast_2d(getattr(model, "coef_", np.empty(0)))
-    if not warm or coef.shape != shape:
-        return [Start(np.zeros(shape[1]))] * shape[0]
-    fitted: Any = model
-    duals = fitted.dual_ if shape[0] > 1 else [fitted.dual_]
-    return [Start(*values) for values in zip(coef, np.atleast_1d(fitted.intercept_), duals, strict=True)]
-
-
-def separate(plan: Plan) -> list[Problem]:
-    """A problem for each target, also where all are fitted at once."""
-    return plan.problems or _separate(plan.data, plan.terms, plan.intercept)
-
-
-def _separate(data: Data, terms: Terms, intercept: bool) -> list[Problem]:
-    source = as_source(data.X)  # once, so that the problems share it
-    return [
-        Problem(
-            source,
-            target,
-            **terms._asdict(),
-            sample_weight=data.weights,
-            intercept=intercept,
-            offset=data.offset_of(number),
-        )
-        for number, target in enumerate(data.targets)
-    ]
-
-
-def _joint(model: Model, data: Data, terms: Terms) -> Joint:
-    """All targets as one problem: the classes of a classifier, or the outputs of a regressor."""
-    if isinstance(data.X, Source | Partitions):
-        raise UnsupportedError(
-            f"{type(model).__name__} is to fit all targets at once, which needs all rows in memory. "
-            "Choose multi_class='ovr', or leave coupled out."
-        )
-    if not terms.loss.binary:
-        joint = Coupled(data.X, data.targets, terms.loss, data.weights, data.offset, model._intercept)
-        return joint.with_penalties(terms.r1, terms.r2, terms.F)
-    if not terms.loss.log_odds:
-        raise InputError(
-            f"multi_class of {type(model).__name__} is 'multinomial' and its loss {terms.loss!r}. "
-            "Only the logistic loss has such a form; choose 'ovr'."
-        )
-    codes = np.argmax(data.targets, axis=0)
-    return Multinomial(data.X, codes, data.weights, terms.r1, terms.r2, terms.F, model._intercept)
 
 
 def fit(plan: Plan) -> list[Solution]:
@@ -288,7 +63,9 @@ def fit(plan: Plan) -> list[Solution]:
             problem, start = of_target
             return Solution(problem, uninterrupted(quietly(problem, **settings, **start.arguments(problem))))
 
-        with threads.using(side_by_side), threads.one_blas_thread if side_by_side > 1 else nullcontext():
+        if side_by_side == 1:
+            return [one(of_target) for of_target in together]
+        with threads.using(side_by_side), threads.one_blas_thread:
             return list(threads.in_order(one, together))
     tol, max_passes = settings.pop("tol"), settings.pop("max_passes")
     return [Solution(plan.joint, plan.joint.solve(plan.starts, tol, max_passes, partial(quietly, **settings)))]
@@ -312,7 +89,8 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution], details: bool 
     terms = plan.terms
     told = account(solutions, terms.r2, terms.F, _total_weight(plan.data)) if details else {}
     store(model, terms, solutions, n_iter, [], told)
-    refit(model, plan)
+    if getattr(model, "refit", False) is not False:
+        refit(model, plan)
     if getattr(plan.data.X, "dtype", None) == np.float32:
         _round(model, plan, solutions)
 
@@ -320,15 +98,15 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution], details: bool 
 def _round(model: Any, plan: Plan, solutions: Sequence[Solution]) -> None:
     """Coefficients in single precision, as the rows are; objective and certificate are those of the rounded numbers.
 
-    The bound stays what it was. A tolerance that rounding alone has lost is not what the fit failed to meet, so that
-    nobody is warned of it; `certificate_.met` tells. Where rounding leaves a set, the numbers before it are told.
+    The bound does not change. If rounding alone misses the tolerance, the fit did its work: no warning is given, and
+    `certificate_.met` says so. Where rounding leaves a set, the numbers before it are kept.
     """
     model.coef_ = model.coef_.astype(np.float32)
     several = bool(np.ndim(model.intercept_))
     if several:
         model.intercept_ = model.intercept_.astype(np.float32)
     if getattr(model, "refit", False) is not False:
-        return  # what is told is the penalised fit that found the pieces
+        return  # objective and certificate stay those of the penalised fit that found the pieces
     objectives, certificates = [], []
     for solution in solutions:
         problem: Any = solution.problem
@@ -399,3 +177,48 @@ def _warn(model: Model, result: Result | Run) -> None:
         ConvergenceWarning,
         stacklevel=5,  # who called fit, which called _fit and that keep
     )
+
+
+def account(solutions: Sequence[Any], r2: Penalty | None, F: Operator | None, n_rows: float | None) -> dict[str, Any]:
+    """`flat_`, `mean_loss_` and `n_rows_`; lists of the first two where targets are fitted one by one.
+
+    Parameters
+    ----------
+    solutions : list of Solution
+    r2, F
+        Of the features, without an intercept.
+    n_rows : float or None
+        Sum of the weights of the rows; None for a stream, whose loss is not known.
+
+    Returns
+    -------
+    dict
+    """
+    flat, losses = [], []
+    for solution in solutions:
+        rows = np.atleast_2d(solution.problem.split(solution.result.x)[0])
+        duals = np.asarray(solution.result.dual).reshape(len(rows), -1)
+        flat.append(_flat(rows, duals, r2, F, isinstance(solution.problem, Coupled)))
+        penalty = 0.0 if n_rows is None else solution.problem.penalty_value(solution.result.x)
+        losses.append(None if n_rows is None else float(solution.result.objective - penalty))
+    one = len(solutions) == 1
+    return {"flat_": flat[0] if one else flat, "mean_loss_": losses[0] if one else losses, "n_rows_": n_rows}
+
+
+def _flat(
+    rows: np.ndarray, duals: np.ndarray, r2: Penalty | None, F: Operator | None, together: bool
+) -> np.ndarray | None:
+    """Which entries of F x vanish, a row for each class or output that the problem holds; None unless r2 is an l1 norm.
+
+    If they vanish `together`, the lengths over all outputs decide.
+    """
+    weights = None if r2 is None or F is None else r2.l1_weights(F.n_outputs)
+    if weights is None or F is None or not np.any(weights):  # weights of 0 are no penalty, and have no multipliers
+        return None
+    images = np.array([F.forward(row) for row in rows])
+    sizes = [image_size(F, row) for row in rows]
+    if together:
+        lengths, sizes_of_duals = np.linalg.norm(images, axis=0), np.linalg.norm(duals, axis=0)
+        return np.tile(vanishing(lengths, sizes_of_duals, weights, max(sizes)), (len(rows), 1))
+    found = [vanishing(image, dual, weights, size) for image, dual, size in zip(images, duals, sizes, strict=True)]
+    return np.array(found) if len(found) > 1 else found[0]

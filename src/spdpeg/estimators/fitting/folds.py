@@ -9,7 +9,7 @@ from ...data.blocks import pick
 from ...engine import auto
 from ...exact.one_read import OneRead
 from ...sums.moments import Moments, near_means
-from .flow import plan
+from .plan import plan
 
 _SURE = 1e-9
 """Relative error of a score up to which the rows held out need not be read for it."""

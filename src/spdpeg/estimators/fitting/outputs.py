@@ -74,12 +74,12 @@ class Coupled:
     def with_penalties(self, r1: Penalty | None, r2: Penalty | None, F: Operator | None) -> "Coupled":
         """The same data under other penalties, given for one output."""
         other, k, skip = copy(self), self._count, int(self._intercept)
-        share = 1.0 / k  # the mean over all rows is one over outputs, too
-        lengths = None if r1 is None else across(r1, self._n_features, k, skip, share)
+        fraction = 1.0 / k  # the mean over all rows is one over outputs, too
+        lengths = None if r1 is None else across(r1, self._n_features, k, skip, fraction)
         if r2 is None or F is None:
             other._problem = self._problem.with_penalties(lengths)
         else:
-            together = across(r2, F.n_outputs, k, factor=share)
+            together = across(r2, F.n_outputs, k, factor=fraction)
             other._problem = self._problem.with_penalties(lengths, together, Repeated(F, k, skip))
         return other
 

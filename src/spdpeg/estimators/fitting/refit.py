@@ -31,7 +31,7 @@ class Basis(NamedTuple):
 
 
 def refit(model: Any, plan: Any) -> None:
-    """Replace the coefficients by those of an unpenalised fit on their pieces, if the model is asked to.
+    """Replace the coefficients by those of an unpenalised fit on their pieces.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ def refit(model: Any, plan: Any) -> None:
     plan : Plan
         What it was fitted to.
     """
-    how = getattr(model, "refit", False)
+    how = bool(model.refit) if isinstance(model.refit, np.bool_) else model.refit
     if isinstance(how, str) and how in _PRICES:
         if not plan.terms.loss.quadratic:
             raise UnsupportedError(
                 f"refit of {type(model).__name__} is {how!r}, which is for least squares. Give True for other losses."
             )
-    elif not isinstance(how, bool | np.bool_):
+    elif not isinstance(how, bool):
         raise InputError(f"refit of {type(model).__name__} is {shown(how)}. Give False, True, 'aic' or 'bic'.")
     if how is False:
         return
@@ -185,6 +185,6 @@ def curve_basis(places: np.ndarray, F: sp.csr_array, order: int, knots: np.ndarr
     square = sp.csr_array(sp.vstack([sp.eye_array(order, n), F]))
     units = np.zeros((n, knots.size))
     units[knots + order, np.arange(knots.size)] = 1.0
-    bent = scipy.sparse.linalg.spsolve_triangular(square, units) if knots.size else units
-    bent /= np.abs(bent).max(axis=0, initial=_TINY)
-    return Basis(sp.csc_array(np.hstack([smooth, bent])), [{order + k: 1.0} for k in range(knots.size)])
+    kinked = scipy.sparse.linalg.spsolve_triangular(square, units) if knots.size else units
+    kinked /= np.abs(kinked).max(axis=0, initial=_TINY)
+    return Basis(sp.csc_array(np.hstack([smooth, kinked])), [{order + k: 1.0} for k in range(knots.size)])

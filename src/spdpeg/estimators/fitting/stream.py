@@ -11,9 +11,8 @@ from ...engine import quietly
 from ...problem import Problem
 from ...result import uninterrupted
 from ...state import State
-from .account import account
-from .flow import Data, Model, Solution, Start, Terms, starts_of, store, terms_of
-from .settings import settings_of
+from .flow import Solution, account, store
+from .plan import Data, Model, Start, Terms, settings_of, starts_of, terms_of
 
 _SEEDS = 2**31
 

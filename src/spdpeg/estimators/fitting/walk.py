@@ -15,8 +15,9 @@ from ...result import uninterrupted
 from ...sampled_newton.continuation import Continuation, Neighbour, extrapolate
 from ...sums import evaluated_rows
 from ...sums.moments import Moments
-from ..refusals import told
-from .flow import Plan, Solution, Start, fit, keep, penalties, plan
+from ..inputs import told
+from .flow import Solution, fit, keep
+from .plan import Plan, Start, penalties, plan
 
 Ends = list[Any]
 """Where a fit ended: a `Start` for each class fitted jointly, or a `Neighbour` for each target fitted on its own."""
@@ -35,9 +36,9 @@ def walk(
 ) -> Iterator[tuple[tuple[int, int], Any]]:
     """Fit at all pairs of weights.
 
-    The way goes to and fro along lam2, so that each fit has fitted neighbours. Where there are three of them it begins
-    at their plane, beside + above - corner, which is far closer to the solution than any of them. Input is checked, the
-    data are measured, and a graph that is learned from them is learned once.
+    The order is to and fro along lam2, so that each fit has fitted neighbours. Where there are three of them, a fit
+    begins at their extrapolation, beside + above - corner, which is far closer to the solution than any of them. The
+    input is checked once, and a graph that is learned from the data is learned once.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def walk(
 
 
 def _near(beside: Ends | None, above: Ends | None, corner: Ends | None) -> list[Ends]:
-    """What to begin with: three fits whose plane is meant if they can be had, else the nearest, else nothing."""
+    """What to begin with: three fits to extrapolate from if there are three, else the nearest, else none."""
     known = [ends for ends in (beside, above, corner) if ends is not None]
     whole = len(known) == 3 and len({ends[0].dual.shape for ends in known}) == 1
     return known if whole else known[:1]

@@ -1,4 +1,4 @@
-"""The largest weights worth trying: where coefficients vanish, and where F x does."""
+"""The weights worth trying: the largest, where coefficients or F x vanish, and the grids that begin there."""
 
 import math
 from collections.abc import Sequence
@@ -15,19 +15,26 @@ from ...data.blocks import data_matrix
 from ...errors import InputError, UnsupportedError
 from ...losses.base import Lines
 from ...operators import Operator, Repeated
-from ...parameters import as_number, shown
+from ...parameters import as_number, numbers, shown, whole_number
 from ...penalties import FusedL1, Penalty
 from ...view import View
-from ..refusals import told
-from .flow import Plan, plan, separate
+from ..inputs import told
 from .outputs import Coupled, across
-from .settings import check_estimator
+from .plan import Plan, check_estimator, plan, separate
+
+NAMES = ("lam1", "lam2")
+
+_MOST = 100_000
+"""Weights on a grid."""
+
+EPS = 1e-3
+"""The smallest weight of a grid over the largest, unless another is wanted."""
 
 _ROUND = 1e-3
 """Width of a rounded kink of a loss, as a part of where the kinks are."""
 
 _SAMPLED_ROWS = 10_000
-"""Rows that tell the units of the columns."""
+"""Rows from which the units of the columns are estimated."""
 
 _HALVINGS = 60
 """Halvings of the interval that holds the best constant."""
@@ -88,6 +95,54 @@ def lam_max(
         )
     lam1 = max(_joint(start, descent) for descent in start.descents)
     return lam1, ratio * lam1
+
+
+def chosen(
+    estimator: Any, data: tuple[Any, ...], lam1: Any, lam2: Any, n_lam1: int, n_lam2: int, eps: float
+) -> dict[str, np.ndarray]:
+    """Both grids, largest weights first: those given, checked, and those that the data suggest.
+
+    Parameters
+    ----------
+    estimator : estimator
+    data : tuple
+        X, y and, if there are any, sample_weight and offset, as in `fit`.
+    lam1, lam2 : arrays or None
+    n_lam1, n_lam2, eps
+        Lengths of the grids that are None, and their smallest weight over the largest.
+
+    Returns
+    -------
+    dict of arrays
+        By name; a weight that the estimator does not have gets a single 0.
+    """
+    check_estimator(estimator)
+    known = estimator.get_params(deep=False)
+    if "lam2" not in known:
+        raise InputError(f"{type(estimator).__name__} has no parameter lam2. A path needs a model with lam1 or lam2.")
+    if not 0.0 < as_number(eps) < 1.0:
+        raise InputError(f"eps is {shown(eps)}. Give a number between 0 and 1.")
+    given = {"lam1": lam1, "lam2": lam2}
+    sizes = {"lam1": n_lam1, "lam2": n_lam2}
+    found = {}
+    for name in NAMES:
+        if name not in known:
+            if given[name] is not None:
+                raise InputError(f"{type(estimator).__name__} has no parameter {name}. Leave {name} out.")
+            found[name] = np.zeros(1)
+        elif given[name] is not None:
+            found[name] = _checked(name, given[name])
+        elif whole_number(f"n_{name}", sizes[name], least=1) > _MOST:
+            raise InputError(f"n_{name} is {sizes[name]}. Give at most {_MOST}.")
+    missing = {name: int(size) for name, size in sizes.items() if name not in found}
+    return {**(suggested(estimator, data, missing, eps) if missing else {}), **found}
+
+
+def _checked(name: str, values: Any) -> np.ndarray:
+    grid = np.unique(numbers(name, values))[::-1]
+    if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(grid < 0.0):
+        raise InputError(f"{name} is {values!r}. Give an array of finite weights of at least 0.")
+    return grid
 
 
 def suggested(estimator: Any, data: tuple[Any, ...], sizes: dict[str, int], eps: float) -> dict[str, np.ndarray]:
@@ -222,9 +277,9 @@ def _descent(problem: View) -> np.ndarray:
 def _balanced(lines: Lines, weights: np.ndarray, intercept: bool) -> np.ndarray:
     """Slopes of non-smooth losses at the same margin, which add up to 0 if an intercept sees to that.
 
-    Corners are rounded a little, so that rows whose kink is there share what balances the others.
+    Kinks are rounded a little, so that the rows that have theirs at this margin divide what is left to balance.
     """
-    share = weights / weights.size if weights.size else np.full(lines.offset.size, 1.0 / lines.offset.size)
+    fraction = weights / weights.size if weights.size else np.full(lines.offset.size, 1.0 / lines.offset.size)
     kinks = lines.sign * lines.offset
     width = _ROUND * max(float(np.ptp(kinks)), float(np.abs(kinks).max()), np.finfo(float).tiny)
 
@@ -236,7 +291,7 @@ def _balanced(lines: Lines, weights: np.ndarray, intercept: bool) -> np.ndarray:
     low, high = float(kinks.min()) - width, float(kinks.max()) + width
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if share @ slopes(middle) < 0.0 else (low, middle)
+        low, high = (middle, high) if fraction @ slopes(middle) < 0.0 else (low, middle)
     return slopes(0.5 * (low + high))
 
 
