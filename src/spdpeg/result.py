@@ -13,7 +13,18 @@ from .state import State
 
 
 class Status(Enum):
-    """Why a run ended; the value is the sentence to show."""
+    """Why a run ended; the value is the sentence to show.
+
+    See Also
+    --------
+    Result : Has one.
+
+    Examples
+    --------
+    >>> from spdpeg import Status
+    >>> print(Status.TOLERANCE)
+    the tolerance is met
+    """
 
     TOLERANCE = "the tolerance is met"
     CONDITIONS = "the optimality conditions hold to the tolerance; no bound proves it"
@@ -42,6 +53,20 @@ class History:
     """What was recorded on the way; arrays of equal length.
 
     `seconds` counts the method alone: neither compilation nor the evaluation of what is recorded here.
+
+    See Also
+    --------
+    Result : Has one.
+
+    Examples
+    --------
+    >>> import spdpeg
+    >>> from spdpeg import losses, penalties
+    >>> X, y, _ = spdpeg.datasets.piecewise_constant(100, 10)
+    >>> problem = spdpeg.Problem(X, y, loss=losses.Logistic(), r1=penalties.L1(0.01))
+    >>> history = spdpeg.solve(problem, "spdpeg", max_passes=3).history
+    >>> bool(history.objective[-1] < history.objective[0])
+    True
     """
 
     passes: np.ndarray
@@ -111,6 +136,20 @@ class Result:
         The name that was asked for, such as "auto".
     stages : list of Stage
         What ran: method, iterations, passes, seconds and reason of each stage, one after the other.
+
+    See Also
+    --------
+    solve : Returns one.
+    History, Certificate, State : Parts of it.
+
+    Examples
+    --------
+    >>> import spdpeg
+    >>> from spdpeg import losses, penalties
+    >>> X, y, _ = spdpeg.datasets.piecewise_constant(100, 10, task="regression")
+    >>> result = spdpeg.solve(spdpeg.Problem(X, y, loss=losses.Squared(), r1=penalties.L1(0.1)))
+    >>> result.x.shape, result.status.name, [stage.method for stage in result.stages]
+    ((10,), 'TOLERANCE', ['one-read'])
     """
 
     x: np.ndarray

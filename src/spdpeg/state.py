@@ -70,6 +70,22 @@ class State:
         Of the loop: the stages of the run and the schedule of certificates.
     held : dict of array
         Rows of a stream that were read but not used in a step yet.
+
+    See Also
+    --------
+    solve : Goes on from a state.
+    Result : Its `state` is where the run ended.
+
+    Examples
+    --------
+    >>> import numpy as np, spdpeg
+    >>> from spdpeg import losses, penalties
+    >>> X, y, _ = spdpeg.datasets.piecewise_constant(100, 10)
+    >>> problem = spdpeg.Problem(X, y, loss=losses.Logistic(), r1=penalties.L1(0.01))
+    >>> half = spdpeg.solve(problem, "spdpeg", max_passes=2)
+    >>> resumed = spdpeg.solve(problem, "spdpeg", state=half.state, max_passes=2)
+    >>> bool(np.all(resumed.x == spdpeg.solve(problem, "spdpeg", max_passes=4).x))
+    True
     """
 
     solver: str

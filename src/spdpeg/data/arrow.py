@@ -68,6 +68,11 @@ def open_parquet(
     Tables
         For `Problem(source, loss=...)`, which takes the labels from it, and for `fit(source)` of every estimator.
 
+    See Also
+    --------
+    from_arrow : Rows of any object that speaks the Arrow interface.
+    open_csr, open_dense : Rows that are read through a memory map.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -116,6 +121,11 @@ def from_arrow(
     Returns
     -------
     Tables
+
+    See Also
+    --------
+    open_parquet : Rows of a Parquet file.
+    as_source : Anything that `Problem` takes as X.
 
     Examples
     --------

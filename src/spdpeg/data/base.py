@@ -33,6 +33,19 @@ class Source:
         Of the rows, for sources that bring their own.
     on_disk : bool
         Rows are read through a memory map, so solvers visit them block by block rather than one here, one there.
+
+    See Also
+    --------
+    Dense, CSR : Rows in memory or memory-mapped.
+    Tables : Rows that are read in blocks, in every pass anew.
+    as_source : Anything that `Problem` takes as X, as a source.
+
+    Examples
+    --------
+    >>> from spdpeg import data
+    >>> source = data.as_source([[1.0, 2.0], [3.0, 4.0]])
+    >>> isinstance(source, data.Source), source.on_disk
+    (True, False)
     """
 
     rows: Rows

@@ -26,6 +26,11 @@ def as_source(X: Any) -> Any:
     -------
     Source or Stream
 
+    See Also
+    --------
+    Problem : Does this with its X.
+    Stream : Rows that arrive in chunks.
+
     Examples
     --------
     >>> from spdpeg import data

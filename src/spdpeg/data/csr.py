@@ -28,6 +28,18 @@ class CSR(Source):
         float64 and float32 numbers and int32 and int64 indices are not copied; other types are converted.
     n_features : int
         Number of columns.
+
+    See Also
+    --------
+    Dense : The same for arrays.
+    open_csr : Rows that `write_csr` wrote.
+
+    Examples
+    --------
+    >>> from spdpeg import data
+    >>> rows = data.CSR([1.0, 2.0, 3.0], [0, 2, 1], [0, 2, 3], n_features=3)
+    >>> rows.shape
+    (2, 3)
     """
 
     def __init__(self, data: Any, indices: Any, indptr: Any, n_features: int) -> None:

@@ -18,6 +18,20 @@ class Dense(Source):
 
     float64 and float32 arrays stored row by row are not copied, whether read-only, memory-mapped or neither; other
     types and orders are converted once, into memory.
+
+    See Also
+    --------
+    CSR : The same for sparse matrices.
+    open_dense : Rows that `write_dense` wrote.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg import data
+    >>> X = np.ones((4, 2))
+    >>> rows = data.Dense(X)
+    >>> rows.shape, np.shares_memory(rows.rows.values, X)
+    ((4, 2), True)
     """
 
     def __init__(self, X: Any) -> None:

@@ -40,6 +40,11 @@ def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
         A matrix is written without labels. Chunks (X, y) bring labels, which must be numbers; weights are refused. The
         first chunk decides between float64 and float32.
 
+    See Also
+    --------
+    open_csr : Reads it back.
+    write_dense : The same for dense rows.
+
     Examples
     --------
     >>> import tempfile
@@ -74,6 +79,11 @@ def write_dense(directory: str | os.PathLike[str], chunks: Any) -> None:
     chunks : array, source, stream, or iterable or callable as for `Stream`
         As for `write_csr`.
 
+    See Also
+    --------
+    open_dense : Reads it back.
+    write_csr : The same for sparse rows.
+
     Examples
     --------
     >>> import tempfile
@@ -94,7 +104,7 @@ def write_dense(directory: str | os.PathLike[str], chunks: Any) -> None:
 
 
 def open_csr(directory: str | os.PathLike[str]) -> tuple[CSR, np.ndarray | None]:
-    """The rows and labels that `write_csr` wrote, memory-mapped and read-only; `write_csr` has an example.
+    """The rows and labels that `write_csr` wrote, memory-mapped and read-only.
 
     The indices are read once, to make sure that they are sound.
 
@@ -107,13 +117,29 @@ def open_csr(directory: str | os.PathLike[str]) -> tuple[CSR, np.ndarray | None]
     CSR
     array or None
         The labels; None if there are none.
+
+    See Also
+    --------
+    write_csr : Writes such a directory.
+    open_rows : The same for either kind of rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from spdpeg import data
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     data.write_csr(directory, [(sp.csr_array(np.eye(3)), np.arange(3.0))])
+    ...     rows, labels = data.open_csr(directory)
+    ...     print(rows.shape, labels)
+    (3, 3) [0. 1. 2.]
     """
     columns, arrays = _read(_path(directory), "csr", ("values", "indices", "indptr"))
     return CSR(arrays["values"], arrays["indices"], arrays["indptr"], columns), arrays.get("labels")
 
 
 def open_dense(directory: str | os.PathLike[str]) -> tuple[Dense, np.ndarray | None]:
-    """The rows and labels that `write_dense` wrote, memory-mapped and read-only; `write_dense` has an example.
+    """The rows and labels that `write_dense` wrote, memory-mapped and read-only.
 
     Parameters
     ----------
@@ -124,6 +150,22 @@ def open_dense(directory: str | os.PathLike[str]) -> tuple[Dense, np.ndarray | N
     Dense
     array or None
         The labels; None if there are none.
+
+    See Also
+    --------
+    write_dense : Writes such a directory.
+    open_rows : The same for either kind of rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from spdpeg import data
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     data.write_dense(directory, [(np.eye(3), np.arange(3.0))])
+    ...     rows, labels = data.open_dense(directory)
+    ...     print(rows.shape, labels)
+    (3, 3) [0. 1. 2.]
     """
     _, arrays = _read(_path(directory), "dense", ("values",))
     return Dense(arrays["values"]), arrays.get("labels")
@@ -140,6 +182,21 @@ def open_rows(directory: str | os.PathLike[str]) -> CSR | Dense:
     -------
     CSR or Dense
         Its attribute `labels` holds the labels, or None.
+
+    See Also
+    --------
+    open_csr, open_dense : Rows and labels as a pair.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from spdpeg import data
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     data.write_dense(directory, [(np.eye(3), np.arange(3.0))])
+    ...     rows = data.open_rows(directory)
+    ...     print(rows.shape, rows.labels)
+    (3, 3) [0. 1. 2.]
     """
     path = _path(directory)
     kind = "dense" if _kind(path) == _format("dense") else "csr"

@@ -30,6 +30,24 @@ class Stream:
     Weights of a stream multiply the losses as they are: the sum of all weights is not known in advance. Rows are taken
     in order of arrival; SPDPEG mixes them in a buffer first (its parameter `buffer_size`), other methods want them in
     random order. Rows that have to wait for others are copied, so that a producer may fill the same arrays again.
+
+    See Also
+    --------
+    Tables : Finite data that are read in blocks.
+    solve : With "spdpeg" it reads a stream once.
+
+    Examples
+    --------
+    >>> import numpy as np, spdpeg
+    >>> rng = np.random.default_rng(0)
+    >>> def chunks():
+    ...     for _ in range(10):
+    ...         X = rng.standard_normal((100, 3))
+    ...         yield X, X[:, 0] > 0.0
+    >>> stream = spdpeg.data.Stream(chunks())
+    >>> problem = spdpeg.Problem(stream, loss=spdpeg.losses.Logistic(), r1=spdpeg.penalties.L1(0.01))
+    >>> spdpeg.solve(problem, max_passes=1).state.rows
+    1000
     """
 
     def __init__(

@@ -32,6 +32,20 @@ class Tables(Source):
     parts : callable, optional
         `parts(n_rows)` iterates over (first row, table, rows read for it) from all over the data, with about so many
         rows in all.
+
+    See Also
+    --------
+    open_parquet, from_arrow : Make such sources.
+    Stream : Rows that need not come back.
+
+    Examples
+    --------
+    >>> import numpy as np, spdpeg
+    >>> X, y, _ = spdpeg.datasets.piecewise_constant(300, 10, task="regression")
+    >>> rows = spdpeg.data.Tables("X", lambda: iter(np.array_split(X, 3)), 300, 10, labels=y)
+    >>> problem = spdpeg.Problem(rows, loss=spdpeg.losses.Squared(), r1=spdpeg.penalties.L1(0.1))
+    >>> spdpeg.solve(problem).certificate.met
+    'relative gap'
     """
 
     on_disk = True

@@ -45,6 +45,11 @@ def graph(data: str | DataSet, data_dir: str | os.PathLike[str] | None = None, *
     Graph
         What `graphs.sics` found is kept in the user's cache.
 
+    See Also
+    --------
+    load : The rows of a set.
+    spdpeg.graphs.sics : The graph of any other data.
+
     Examples
     --------
     >>> from spdpeg import datasets

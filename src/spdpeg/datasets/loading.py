@@ -59,6 +59,10 @@ def names() -> list[str]:
     -------
     list of str
 
+    See Also
+    --------
+    load : Loads one of them.
+
     Examples
     --------
     >>> from spdpeg import datasets
@@ -100,6 +104,11 @@ def load(
     Returns
     -------
     DataSet
+
+    See Also
+    --------
+    names : All sets that can be loaded.
+    graph : The graph of the features that the experiments use.
 
     Examples
     --------

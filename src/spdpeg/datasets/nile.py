@@ -29,6 +29,10 @@ def nile() -> Nile:
     Nile
         `years` and `flow`, a hundred of each.
 
+    See Also
+    --------
+    spdpeg.denoise : Finds the year in which the flow fell.
+
     References
     ----------
     Cobb: The problem of the Nile: conditional solution to a changepoint problem. Biometrika 65 (1978).

@@ -47,6 +47,11 @@ def piecewise_constant(
     Sample
         X, y and truth.
 
+    See Also
+    --------
+    clustered_graph : Coefficients on a graph.
+    spdpeg.FusedLasso, spdpeg.FusedLogisticRegression : Models for such data.
+
     Examples
     --------
     >>> from spdpeg import datasets
@@ -92,6 +97,11 @@ def clustered_graph(
     X, y, truth : array
     edges : array of shape (m, 2)
         Pairs of feature numbers.
+
+    See Also
+    --------
+    piecewise_constant : Coefficients along a chain.
+    spdpeg.GraphGuidedRegressor : A model for such data.
 
     Examples
     --------

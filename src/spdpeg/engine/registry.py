@@ -90,6 +90,10 @@ def list_solvers() -> list[dict[str, Any]]:
     list of dict
         One for each solver, in the order of that page.
 
+    See Also
+    --------
+    solve : Runs one of them.
+
     Examples
     --------
     >>> import spdpeg

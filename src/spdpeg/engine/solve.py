@@ -113,6 +113,12 @@ def solve(
     Result
         x, the dual, a certificate of optimality, and an account of what ran.
 
+    See Also
+    --------
+    Problem : What is solved.
+    Result : What comes back.
+    list_solvers : The names of all methods.
+
     Examples
     --------
     >>> import numpy as np, spdpeg

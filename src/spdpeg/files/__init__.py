@@ -66,6 +66,11 @@ def read(
         The pair (X, y), X a float64 array or CSR matrix of finite numbers, y float64, or text where labels are no
         numbers, or None where there are none; `names` holds the names of the columns of X, if the file has them.
 
+    See Also
+    --------
+    stream : The same chunk by chunk.
+    read_signal : One column of a CSV file.
+
     Notes
     -----
     What is wrong with a file is an InputError with the place of it; a file that is not there or may not be read is the
@@ -102,10 +107,28 @@ def stream(
     categorical: Mapping[str, Sequence[str] | None] | None = None,
     told: Callable[[int], Any] | None = None,
 ) -> Iterator[Table]:
-    """Read LIBSVM text, CSV or Parquet as chunks (X, y) of up to `rows_per_chunk` rows, one in memory at a time.
+    r"""Read LIBSVM text, CSV or Parquet as chunks (X, y) of up to `rows_per_chunk` rows, one in memory at a time.
 
     The other parameters are those of `read`; categories must be listed. Without `n_features`, the first chunk says how
     many columns LIBSVM text has, and a later row with more is refused. `told` hears how many bytes were read.
+
+    Returns
+    -------
+    iterator of (array or CSR matrix, array)
+
+    See Also
+    --------
+    read : The same at once.
+    spdpeg.data.Stream : Takes the chunks.
+
+    Examples
+    --------
+    >>> import pathlib, spdpeg.files, tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "numbers.csv")
+    ...     _ = path.write_text("1,2,0\n3,4,1\n5,6,0\n")
+    ...     [X.shape for X, y in spdpeg.files.stream(path, rows_per_chunk=2)]
+    [(2, 2), (1, 2)]
     """
     whole_number("rows_per_chunk", rows_per_chunk, least=1)
     _check_width(n_features)

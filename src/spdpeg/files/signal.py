@@ -11,7 +11,7 @@ from .source import Source
 
 
 def read_signal(path: str | os.PathLike[str], column: int | str | None = None) -> tuple[np.ndarray, str | None]:
-    """The numbers of a column of CSV text, NaN where there is none, and the name of the column.
+    r"""The numbers of a column of CSV text, NaN where there is none, and the name of the column.
 
     Parameters
     ----------
@@ -23,6 +23,21 @@ def read_signal(path: str | os.PathLike[str], column: int | str | None = None) -
     Returns
     -------
     array, str or None
+
+    See Also
+    --------
+    read : A whole table.
+    spdpeg.denoise : Takes the numbers, NaN included.
+
+    Examples
+    --------
+    >>> import pathlib, spdpeg.files, tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "flow.csv")
+    ...     _ = path.write_text("year,flow\n1871,1120\n1872,\n1873,963\n")
+    ...     values, name = spdpeg.files.read_signal(path)
+    >>> values.tolist(), name
+    ([1120.0, nan, 963.0], 'flow')
     """
     with Source(path) as source:
         values: list[float] = []

@@ -32,6 +32,17 @@ class Table(tuple[Any, np.ndarray | None]):
     y : array or None
     names : list of str or None
         Of the columns of X.
+
+    See Also
+    --------
+    read : Returns one.
+
+    Examples
+    --------
+    >>> from spdpeg.files import Table
+    >>> X, y = Table([[1.0], [2.0]], [0.0, 1.0], ["length"])
+    >>> y
+    [0.0, 1.0]
     """
 
     names: list[str] | None

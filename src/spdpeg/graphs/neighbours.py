@@ -33,6 +33,11 @@ def knn(X: Any, k: int = 5, *, metric: str = "cosine", sample_weight: Any = None
     -------
     GraphDifference
 
+    See Also
+    --------
+    from_networkx : A graph that is known.
+    sics : A graph of conditional dependence.
+
     Examples
     --------
     >>> from spdpeg import graphs
@@ -71,6 +76,11 @@ def from_networkx(graph: Any, nodes: Any = None, weight: str | None = "weight") 
     Returns
     -------
     GraphDifference
+
+    See Also
+    --------
+    knn : A graph of nearest neighbours.
+    spdpeg.operators.GraphDifference : What these functions return.
 
     Examples
     --------

@@ -32,6 +32,18 @@ class SparsePrecision:
         of the component exceeds the smallest possible by no more. Single columns are solved in closed form.
     constant : array of int
         Columns without variance.
+
+    See Also
+    --------
+    sics : Returns one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg import graphs
+    >>> found = graphs.sics(None, weight=0.1, covariance=np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    >>> found.sizes.tolist(), found.edges.tolist()
+    ([2], [[0, 1]])
     """
 
     precision: sp.csr_array

@@ -68,6 +68,16 @@ def sics(
     cache_dir : path, optional
         Directory to keep the result in, and to find it in when data and parameters are the same.
 
+    Returns
+    -------
+    SparsePrecision
+        T, its objective and gaps, its edges.
+
+    See Also
+    --------
+    knn : A graph of nearest neighbours.
+    spdpeg.GraphGuidedRegressor : Learns such a graph by default.
+
     References
     ----------
     Scheinberg, Ma, Goldfarb: Sparse inverse covariance selection via alternating linearization methods. NIPS 2010.

@@ -41,6 +41,10 @@ class Loss(Parameterized):
 
     A subclass gives three hooks, each `f(t, b, reals, ints) -> float` (`t` is the dual variable u for the conjugate),
     and says what it knows about itself. `pack` hands the hooks their numbers.
+
+    See Also
+    --------
+    spdpeg.penalties.Penalty, spdpeg.operators.Operator : The bases of the other terms.
     """
 
     kernel_value: ClassVar[Hook]

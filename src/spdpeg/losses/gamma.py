@@ -14,6 +14,11 @@ class Gamma(Exponential):
     It is 0 where the mean is b. phi'' has no bound, so that methods with steps from a Lipschitz constant do not apply.
     Newton's do ("prox-newton", "working-set"), and those that take a loss by its prox ("sdca-admm", "spdhg-cers").
 
+    See Also
+    --------
+    Poisson : For counts.
+    Squared : For numbers of any sign.
+
     Examples
     --------
     >>> import numpy as np

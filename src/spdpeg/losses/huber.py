@@ -15,6 +15,11 @@ class Huber(Loss):
     delta : float
         Size from which a residual counts as an outlier, in the units of the labels.
 
+    See Also
+    --------
+    Squared : Without a limit on the slope.
+    Quantile : Slopes of two sizes only.
+
     Examples
     --------
     >>> from spdpeg import losses

@@ -12,6 +12,10 @@ class Logistic(Loss):
 
     Curvature at most 1/4; exact in floating point for margins of any size.
 
+    See Also
+    --------
+    SquaredHinge, SmoothedHinge, Hinge : Other losses of two classes.
+
     Examples
     --------
     >>> from spdpeg import losses

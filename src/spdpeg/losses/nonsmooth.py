@@ -18,6 +18,20 @@ class Hinge(Loss):
     """max(0, 1 - b t) for labels b of two classes: the support vector machine, exactly.
 
     Not smooth: of the solvers, "interior-point", "lp", "sdca-admm", "spdhg-cers" and "online-admm" take it.
+
+    See Also
+    --------
+    SmoothedHinge, SquaredHinge : Smooth relatives, for all other solvers.
+    spdpeg.penalties.Hinge : The same as r2 of the data.
+
+    Examples
+    --------
+    >>> import spdpeg
+    >>> from spdpeg import losses, penalties
+    >>> X, y, _ = spdpeg.datasets.piecewise_constant(100, 10)
+    >>> result = spdpeg.solve(spdpeg.Problem(X, y, loss=losses.Hinge(), r1=penalties.L1(0.01)))
+    >>> result.stages[0].method
+    'interior-point'
     """
 
     binary = True
@@ -67,6 +81,20 @@ class Quantile(Loss):
     ----------
     level : float
         The quantile, between 0 and 1; 0.5 gives half the absolute error.
+
+    See Also
+    --------
+    Huber : A smooth and robust loss.
+    spdpeg.penalties.Quantile : The same as r2 of the data.
+
+    Examples
+    --------
+    >>> import numpy as np, spdpeg
+    >>> from spdpeg import losses
+    >>> y = np.arange(11.0)
+    >>> result = spdpeg.solve(spdpeg.Problem(np.ones((11, 1)), y, loss=losses.Quantile(0.5)))
+    >>> round(float(result.x[0]), 6)
+    5.0
     """
 
     bounded_slope = True

@@ -15,6 +15,10 @@ class Poisson(Exponential):
     Lipschitz constant do not apply. Newton's do ("prox-newton", "working-set"), and those that take a loss by its prox
     ("sdca-admm", "spdhg-cers").
 
+    See Also
+    --------
+    Gamma : For positive numbers.
+
     Examples
     --------
     >>> import numpy as np

@@ -8,7 +8,19 @@ from .base import Lines, Loss
 
 
 class SquaredHinge(Loss):
-    """max(0, 1 - b t)^2 / 2 for labels b of two classes: the L2 support vector machine."""
+    """max(0, 1 - b t)^2 / 2 for labels b of two classes: the L2 support vector machine.
+
+    See Also
+    --------
+    Hinge : Not squared, and not smooth.
+    SmoothedHinge : Linear far from the margin.
+
+    Examples
+    --------
+    >>> from spdpeg import losses
+    >>> losses.SquaredHinge().value(0.0, 1.0)
+    array(0.5)
+    """
 
     binary = True
 
@@ -59,6 +71,11 @@ class SmoothedHinge(Loss):
     ----------
     width : float
         Curvature is at most 1 / width.
+
+    See Also
+    --------
+    Hinge : The limit of no smoothing.
+    SquaredHinge : Its square.
 
     Examples
     --------

@@ -9,6 +9,10 @@ from .base import Lines, Loss, Shifted
 class Squared(Loss):
     """(t - b)^2 / 2 for labels b that are numbers: least squares.
 
+    See Also
+    --------
+    Huber : The same for small errors, linear for large ones.
+
     Examples
     --------
     >>> from spdpeg import losses

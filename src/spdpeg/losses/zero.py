@@ -7,7 +7,20 @@ from .base import Lines, Loss
 
 
 class Zero(Loss):
-    """phi = 0: the problem is r1(x) + r2(Fx) alone, with the data, if any, inside F."""
+    """phi = 0: the problem is r1(x) + r2(Fx) alone, with the data, if any, inside F.
+
+    See Also
+    --------
+    Problem : With X=None it has this loss.
+
+    Examples
+    --------
+    >>> import numpy as np, spdpeg
+    >>> from spdpeg import penalties
+    >>> problem = spdpeg.Problem(None, r1=penalties.L2Squared(1.0), r2=penalties.L1(1.0), F=np.eye(2))
+    >>> problem.loss
+    Zero()
+    """
 
     bounded_slope = True
 

@@ -48,6 +48,10 @@ def save_model(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
         Fitted.
     path : path
 
+    See Also
+    --------
+    load_model : Reads it back.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -99,6 +103,21 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     -------
     estimator
         Ready to predict. `save_model` has an example.
+
+    See Also
+    --------
+    save_model : Writes such a file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, spdpeg
+    >>> model = spdpeg.FusedLasso(lam1=0.1, lam2=0.1).fit(np.eye(4), [1.0, 1.0, 3.0, 3.0])
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     file = pathlib.Path(directory) / "model.spdpeg"
+    ...     spdpeg.save_model(model, file)
+    ...     spdpeg.load_model(file)
+    FusedLasso(lam1=0.1, lam2=0.1)
     """
     path = as_path(path)
     header, members = _read(path)

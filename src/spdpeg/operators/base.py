@@ -21,6 +21,11 @@ class Operator(Parameterized):
     A subclass gives `n_outputs`, `pack`, `squared_norm`, `matrix` and the hooks `kernel_forward`, `kernel_adjoint`,
     both `f(vector, reals, ints, out)`. An operator learns its number of inputs either from its own parameters or from
     the problem that binds it.
+
+    See Also
+    --------
+    as_operator : Makes one of a matrix.
+    spdpeg.losses.Loss, spdpeg.penalties.Penalty : The bases of the other terms.
     """
 
     kernel_forward: ClassVar[Hook]

@@ -37,6 +37,11 @@ class FirstDifference(Operator):
     The paper prints the opposite sign; no penalty of this package that is even, such as the l1 norm, sees the
     difference. The norm is exact: 2 cos(pi / 2d).
 
+    See Also
+    --------
+    Difference : Higher orders.
+    GraphDifference : Along the edges of a graph.
+
     Examples
     --------
     >>> from spdpeg import operators
@@ -94,6 +99,11 @@ class Difference(Operator):
     ----------
     order : int
         1 to 30, and at most d. Order 1 is `FirstDifference`.
+
+    See Also
+    --------
+    FirstDifference : Order 1, the chain.
+    GridDifference : Along the axes of an image.
 
     Examples
     --------

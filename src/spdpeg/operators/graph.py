@@ -30,6 +30,11 @@ class GraphDifference(Operator):
     n_nodes : int, optional
         d; taken from the problem by default.
 
+    See Also
+    --------
+    FirstDifference : Along a chain.
+    spdpeg.graphs.sics, spdpeg.graphs.knn : Where edges come from.
+
     Examples
     --------
     >>> from spdpeg import operators

@@ -28,6 +28,11 @@ class GridDifference(Operator):
     weights : sequence of float, optional
         A factor for each axis, such as one over the spacing; 1 by default.
 
+    See Also
+    --------
+    FirstDifference : Along a line.
+    GraphDifference : Along any edges.
+
     Examples
     --------
     >>> from spdpeg import operators

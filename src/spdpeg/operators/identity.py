@@ -8,7 +8,18 @@ from .base import Operator
 
 
 class Identity(Operator):
-    """F x = x."""
+    """F x = x.
+
+    See Also
+    --------
+    Empty : No output at all.
+
+    Examples
+    --------
+    >>> from spdpeg.operators import Identity
+    >>> (Identity().bind(2) @ [3.0, 4.0]).tolist()
+    [3.0, 4.0]
+    """
 
     is_identity = True
 
@@ -36,7 +47,18 @@ class Identity(Operator):
 
 
 class Empty(Operator):
-    """The map onto R^0: what F is when there is no r2."""
+    """The map onto R^0: what F is when there is no r2.
+
+    See Also
+    --------
+    Identity : What F is by default where there is an r2.
+
+    Examples
+    --------
+    >>> from spdpeg.operators import Empty
+    >>> Empty().bind(2).n_outputs
+    0
+    """
 
     @property
     def n_outputs(self) -> int:

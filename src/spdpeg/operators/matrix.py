@@ -19,6 +19,19 @@ class Matrix(Operator):
 
     The squared norm is the smallest of |F|_1 |F|_inf, the squared Frobenius norm and `eigenvalue_bound`: at most 3 per
     cent above the truth.
+
+    See Also
+    --------
+    as_operator : Makes one of any matrix.
+    Stack : Several operators below each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg.operators import Matrix
+    >>> F = Matrix(np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]]))
+    >>> (F @ [3.0, 1.0, 1.0]).tolist()
+    [2.0, 0.0]
     """
 
     def __init__(self, F: Any) -> None:
@@ -107,6 +120,10 @@ def as_operator(F: Any) -> Operator:
     Returns
     -------
     Operator
+
+    See Also
+    --------
+    Matrix : What it makes of a matrix.
 
     Examples
     --------

@@ -27,6 +27,10 @@ class Repeated(Operator):
     skip : int
         Coordinates after each copy that F does not see.
 
+    See Also
+    --------
+    Stack : Different operators on the same x.
+
     Examples
     --------
     >>> from spdpeg import operators

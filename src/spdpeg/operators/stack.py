@@ -23,6 +23,11 @@ class Stack(Operator):
     ----------
     *operators : Operator, sparse matrix or array
 
+    See Also
+    --------
+    Repeated : One operator on several parts of x.
+    spdpeg.penalties.SeparableSum : A penalty for each part of F x.
+
     Examples
     --------
     >>> from spdpeg import operators

@@ -19,6 +19,10 @@ class L2Ball(Penalty):
     radius : float
         Positive.
 
+    See Also
+    --------
+    L1Ball, Box : Other sets.
+
     Examples
     --------
     >>> from spdpeg import penalties
@@ -68,6 +72,11 @@ class L1Ball(Penalty):
     ----------
     radius : float
         Positive.
+
+    See Also
+    --------
+    L1 : The norm as a penalty.
+    L2Ball, Simplex : Other sets.
 
     Examples
     --------
@@ -126,6 +135,11 @@ class Simplex(Penalty):
     ----------
     total : float
         Positive.
+
+    See Also
+    --------
+    NonNegative : Without the sum.
+    L1Ball : With any signs.
 
     Examples
     --------

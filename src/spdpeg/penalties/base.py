@@ -47,6 +47,10 @@ class Penalty(Parameterized):
     A subclass gives `value`, `conjugate`, `pack` and the hook `kernel_prox(point, step, reals, ints, out)`, in which
     `out` may be `point`. The prox of the conjugate follows from Moreau's identity unless a cheaper hook
     `kernel_dual_prox` is given; there `out` is never `point`.
+
+    See Also
+    --------
+    spdpeg.losses.Loss, spdpeg.operators.Operator : The bases of the other terms.
     """
 
     kernel_prox: ClassVar[Hook]

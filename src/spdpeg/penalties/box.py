@@ -19,6 +19,10 @@ class Box(Penalty):
     lower, upper : float or array
         One number or one per coordinate each, infinite where there is no bound.
 
+    See Also
+    --------
+    NonNegative : Bounds at 0 alone.
+
     Examples
     --------
     >>> from spdpeg import penalties
@@ -118,6 +122,11 @@ class Box(Penalty):
 
 class NonNegative(Box):
     """The set v >= 0.
+
+    See Also
+    --------
+    Box : Any bounds.
+    Simplex : With a given sum.
 
     Examples
     --------

@@ -132,6 +132,10 @@ def constrain(penalty: Penalty, domain: Any) -> Penalty:
     -------
     Penalty
 
+    See Also
+    --------
+    Problem : Does this with r1 and `domain`.
+
     Examples
     --------
     >>> from spdpeg import penalties

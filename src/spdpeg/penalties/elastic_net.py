@@ -35,6 +35,10 @@ class ElasticNet(Penalty):
     l1, l2 : float or array
         One number or one per coordinate each; 0 switches a term off.
 
+    See Also
+    --------
+    L1, L2Squared : Its parts.
+
     Examples
     --------
     >>> from spdpeg import penalties

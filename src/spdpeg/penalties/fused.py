@@ -31,6 +31,10 @@ class FusedL1(Penalty):
     l2 : float or array
         One number or one per pair of neighbours; 0 lets them differ freely.
 
+    See Also
+    --------
+    L1 : With F = FirstDifference as r2, the same in two parts.
+
     Examples
     --------
     >>> from spdpeg import penalties

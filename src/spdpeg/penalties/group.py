@@ -46,6 +46,11 @@ class GroupL2(Penalty):
         group; weights go by increasing label), or the coordinates of each group. Groups do not overlap; coordinates in
         no group are free. None makes one group of all. Labels are the quickest form for many groups.
 
+    See Also
+    --------
+    L1 : Groups of one.
+    SeparableSum : Different penalties for parts of a vector.
+
     Examples
     --------
     >>> from spdpeg import penalties

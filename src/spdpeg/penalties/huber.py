@@ -23,6 +23,10 @@ class HuberL1(Penalty):
     delta : float
         Where the parabola goes over into the line.
 
+    See Also
+    --------
+    L1 : The limit of a small delta.
+
     Examples
     --------
     >>> from spdpeg import penalties

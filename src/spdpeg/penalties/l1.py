@@ -17,6 +17,12 @@ class L1(Penalty):
     weight : float or array
         One number or one per coordinate; 0 leaves a coordinate free.
 
+    See Also
+    --------
+    ElasticNet : With a ridge.
+    GroupL2 : Whole groups become 0.
+    FusedL1 : With differences of neighbours.
+
     Examples
     --------
     >>> from spdpeg import penalties

@@ -17,6 +17,10 @@ class L2Squared(Penalty):
     weight : float or array
         One number or one per coordinate; 0 leaves a coordinate free.
 
+    See Also
+    --------
+    ElasticNet : With an l1 norm.
+
     Examples
     --------
     >>> from spdpeg import penalties

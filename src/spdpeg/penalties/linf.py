@@ -18,6 +18,10 @@ class LInf(Penalty):
     ----------
     weight : float
 
+    See Also
+    --------
+    L1 : Its dual norm.
+
     Examples
     --------
     >>> from spdpeg import penalties

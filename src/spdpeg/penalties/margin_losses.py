@@ -24,6 +24,10 @@ class Hinge(Penalty):
     weight : float or array
         One number or one per row; 0 drops a row.
 
+    See Also
+    --------
+    spdpeg.losses.Hinge : The same as the loss of a problem.
+
     Examples
     --------
     >>> import numpy as np
@@ -101,6 +105,10 @@ class Quantile(Penalty):
         The quantile, strictly between 0 and 1. At 1/2 the loss is half the absolute error.
     weight : float or array
         One number or one per row; 0 drops a row.
+
+    See Also
+    --------
+    spdpeg.losses.Quantile : The same as the loss of a problem.
 
     Examples
     --------

@@ -20,6 +20,10 @@ class Nuclear(Penalty):
     shape : tuple of two ints
         Rows and columns; v holds the matrix row after row.
 
+    See Also
+    --------
+    L1 : The same for the entries instead of the singular values.
+
     Notes
     -----
     One prox is one singular value decomposition: rows * columns * min(rows, columns) operations.

@@ -23,6 +23,10 @@ class SeparableSum(Penalty):
     sizes : sequence of int
         Lengths of the blocks.
 
+    See Also
+    --------
+    spdpeg.operators.Stack : An operator for each part.
+
     Examples
     --------
     >>> from spdpeg import penalties

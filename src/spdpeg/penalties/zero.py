@@ -8,7 +8,19 @@ from .conic import ConicForm, squares
 
 
 class Zero(Penalty):
-    """r = 0."""
+    """r = 0.
+
+    See Also
+    --------
+    L1, L2Squared : The usual penalties.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg.penalties import Zero
+    >>> Zero().value(np.ones(3))
+    0.0
+    """
 
     separable = True
     homogeneous = True

@@ -63,6 +63,11 @@ class Problem:
     view : View
         What a method sees of the problem.
 
+    See Also
+    --------
+    solve : Minimises it.
+    spdpeg.estimators : Models with fit and predict.
+
     Examples
     --------
     >>> import numpy as np, spdpeg

@@ -32,7 +32,18 @@ LARGEST = 1e75
 
 @dataclass(frozen=True)
 class About:
-    """What a method says of itself: for the table of solvers, for its page, and for the loop."""
+    """What a method says of itself: for the table of solvers, for its page, and for the loop.
+
+    See Also
+    --------
+    Solver : Every method has one.
+
+    Examples
+    --------
+    >>> from spdpeg.solvers import SGADM
+    >>> SGADM.about.rate
+    'O(1/sqrt(t))'
+    """
 
     name: str
     summary: str
@@ -77,6 +88,17 @@ class Solver(Parameterized):
 
     Everything that changes lives in the state, as plain numbers and arrays by name; everything else is recomputed from
     the problem. So any run can be cut, saved and resumed with the same bits.
+
+    See Also
+    --------
+    Watcher, Periodic : What some methods have beside it.
+    About : What a method says of itself.
+
+    Examples
+    --------
+    >>> from spdpeg.solvers import SPDPEG, Solver
+    >>> issubclass(SPDPEG, Solver), SPDPEG.about.name
+    (True, 'spdpeg')
     """
 
     about: ClassVar[About]
@@ -157,7 +179,12 @@ class Solver(Parameterized):
 
 
 class Periodic(Solver):
-    """A method with work that is due every so many steps, such as a snapshot."""
+    """A method with work that is due every so many steps, such as a snapshot.
+
+    See Also
+    --------
+    Solver : What every method has.
+    """
 
     def steps_ahead(self, state: State) -> float:
         """Steps that may be done before `prepare` has work to do again."""
@@ -173,7 +200,12 @@ class Periodic(Solver):
 
 
 class Watcher(Solver):
-    """A method that learns from certificates, or that knows the loss at its solution and so makes them cheap."""
+    """A method that learns from certificates, or that knows the loss at its solution and so makes them cheap.
+
+    See Also
+    --------
+    Solver : What every method has.
+    """
 
     def on_certificate(
         self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None

@@ -6,6 +6,9 @@ from typing import Any
 
 _PARAMETERS = "Parameters\n----------\n"
 
+_RELATED = """spdpeg.solve : Runs it, by name or as an object.
+spdpeg.list_solvers : All methods side by side."""
+
 _EXAMPLE = """>>> import numpy as np, spdpeg
 >>> from spdpeg import datasets, losses, operators, penalties
 >>> from {module} import {name}
@@ -32,6 +35,7 @@ def complete(cls: Any) -> None:
     rate = f"{about.rate}. Assumptions: {about.assumptions}." if about.assumptions else f"{about.rate}."
     sections = {
         "Parameters": parameters,
+        "See Also": _RELATED,
         "Notes": f"Needs: {about.needs}.\n\nCost of a step: {about.cost}.\n\n"
         f"Memory, in numbers beside the data: {about.memory}; N rows, d coordinates, l rows of F.\n\nRate: {rate}",
         "References": paper,
@@ -50,4 +54,4 @@ def complete(cls: Any) -> None:
 def _split(cls: Any) -> tuple[str, str]:
     """What a class says, and its section on parameters."""
     text, _, rest = inspect.cleandoc(vars(cls).get("__doc__") or "").partition(_PARAMETERS)
-    return text.rstrip(), rest.partition("\n\nNotes\n")[0].rstrip()
+    return text.rstrip(), rest.partition("\n\nSee Also\n")[0].rstrip()
