@@ -275,6 +275,18 @@ def test_folds_are_rows_of_weight_0(client: Any, rows: Any, weighted: bool) -> N
         np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-6)
 
 
+def test_fits_of_a_cross_validation_take_few_rounds(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((4000, 6))
+    y = X @ np.repeat([1.0, -0.5], 3) + rng.logistic(size=4000) > 0.0
+    waits, honest = [], rounds.Rounds._result
+    monkeypatch.setattr(rounds.Rounds, "_result", lambda *arguments: waits.append(0) or honest(*arguments))
+    model = FusedLogisticRegressionCV(n_lam1=3, n_lam2=3, cv=3, tol=1e-5)
+    model.fit(da.from_array(X, chunks=(1000, 6)), da.from_array(y, chunks=1000))
+    assert model.certificate_.met is not None
+    assert len(waits) <= 5 * (3 * 3 * 3 + 1)
+
+
 def test_partitions_are_a_stream_for_spdpeg(client: Any, rows: Any) -> None:
     X, y, _ = rows
     dX, dy = cut(X, y > 0.0)

@@ -56,6 +56,17 @@ def test_every_read_is_counted_and_a_sample_saves_some(
     assert saved >= (0.0 if loss.quadratic else 0.9)
 
 
+@pytest.mark.parametrize("solver", ["auto", "working-set"])
+def test_reads_of_a_start_of_ones_own_are_counted(solver: str, directory: Path) -> None:
+    problem = posed(directory, losses.Logistic(), CHAIN, True)
+    known = spdpeg.solve(problem, tol=1e-8)
+    for start, most in ((known.x, 2), (0.99 * known.x, 10)):
+        before = problem.view.sums.reads
+        result = spdpeg.solve(problem, solver, tol=1e-6, x0=start)
+        assert result.certificate.met is not None
+        assert result.passes == problem.view.sums.reads - before <= most
+
+
 def bytes_read() -> int:
     lines = Path("/proc/self/io").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("read_bytes")).split()[1])

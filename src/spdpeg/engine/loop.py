@@ -109,6 +109,10 @@ class _Run:
         self._cadence = _cadence(problem, budget, record_every, self._course.feed.rows_per_step, tol is not None)
         self._limits = Limits(problem, state, budget)
         self._recorder = Recorder(problem, self._course, self._clock, tol, self._limits)
+        waits = _reads_are_dear(problem) and not self._course.may_be_optimal(tol)
+        if waits and np.any(self._course.method.solution(problem, state).x):
+            # No certificate comes before the first read of the method, which tells the objective here, too.
+            self._prepare(self._course.method)
         self._recorder.record(state)
         # A run that goes on knows its pace already.
         pace = state.seconds / state.iterations if state.iterations else 0.0
@@ -244,6 +248,11 @@ def _with_rest(problem: View, terms: Terms, state: State, course: Course) -> Sta
 def _require_finite(solver: Solver, state: State) -> None:
     if not all(np.isfinite(vector).all() for vector in state.vectors.values()):
         raise diverged(solver, state)
+
+
+def _reads_are_dear(problem: View) -> bool:
+    """Whether rows are on a disk or on a cluster."""
+    return not isinstance(problem.rows.source, Stream) and not problem.sums.resident
 
 
 def _cadence(problem: View, budget: Budget, record_every: float | None, rows_per_step: int, certified: bool) -> float:

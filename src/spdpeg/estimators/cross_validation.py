@@ -188,14 +188,20 @@ class ChosenWeight:
                 "dealt to a number of folds and judged by the loss. Give cv a number from 2 on, and leave scoring out."
             )
         model.set_params(n_jobs=1)
-        scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size, int(count)))
-        for number, (inside, outside) in enumerate(X.folds(int(count))):
+        pairs = X.folds(int(count))
+
+        def fold(pair: tuple[Any, Any]) -> np.ndarray:
+            inside, outside = pair
             walk = fitting.walk(model, self.lam1_grid_, self.lam2_grid_, inside, None)
             places, fitted = zip(*((place, cluster.plain(found)) for place, found in walk), strict=True)
-            judged = cluster.fold_scores(outside, list(fitted), _score_of(model))
-            for place, value in zip(places, judged, strict=True):
-                scores[(*place, number)] = value
-        return scores
+            scores = np.empty((self.lam1_grid_.size, self.lam2_grid_.size))
+            for place, value in zip(places, cluster.fold_scores(outside, list(fitted), _score_of(model)), strict=True):
+                scores[place] = value
+            return scores
+
+        # A fold waits for the workers most of the time: they have the tasks of all folds to choose from.
+        with threads.using(len(pairs)), threads.one_blas_thread:
+            return np.stack(list(threads.in_order(fold, pairs)), axis=2)
 
     def _folds(self, model: Any, X: Any, y: Any) -> Any:
         """Rows to learn from and rows to hold out; along a line of positions every fifth, so that none has a gap."""

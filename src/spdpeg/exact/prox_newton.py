@@ -140,8 +140,10 @@ class ProxNewton(Periodic, Watcher):
         self._take(problem, state, start)
         if sampled and not math.isnan(state.numbers["start"]):
             state.numbers["start"] = at_zero  # what is left of the loss is told beside x = 0, whatever the sample knew
-        if given:
-            state.numbers["drop"] = 0.0  # a start of one's own may be the solution
+        if given and problem.sums.resident:
+            # A start of one's own may be the solution. Where a read is dear, the next step tells as much as a
+            # certificate here would, for the same read.
+            state.numbers["drop"] = 0.0
         return reads * problem.sums.n_rows + sampled
 
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
