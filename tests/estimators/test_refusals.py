@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from spdpeg import InputError, estimators, graphs, paths
 
@@ -28,6 +29,18 @@ def test_parameters(name, value):
         assert name in told or "solver" in told
         if not isinstance(value, str) or name != "solver":  # which `partial_fit` does not use
             refused(lambda: estimators.FusedLasso(**{name: value}).partial_fit(X, Y))
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("name", ["bounds", "lam1", "F"])
+def test_damaged_sparse_matrices_as_parameters(name, kind):
+    """SciPy would follow their indices out of memory."""
+    matrix = kind(np.eye(4))
+    matrix.indices[2] = 10**6
+    for model in (estimators.GeneralizedLasso(), estimators.GeneralizedLassoCV()):
+        told = refused(lambda model=model: model.set_params(**{name: matrix}).fit(X, Y))
+        assert f"{name} of {type(model).__name__.removesuffix('CV')}" in told.replace("CV ", " ")
+        assert "damaged" in told
 
 
 @pytest.mark.parametrize("value", ["a", 1.5, [1, 2], np.zeros((2, 2))], ids=lambda value: type(value).__name__)

@@ -314,6 +314,14 @@ def test_sparse_parts_are_made_sure_of(tmp_path):
         load_model(tmp_path / "m")
 
 
+def test_a_damaged_sparse_parameter_is_not_saved(tmp_path):
+    matrix = sp.csc_array(np.eye(4))
+    model = fitted(estimators.GeneralizedLasso(matrix))
+    matrix.indices[2] = 10**6
+    with pytest.raises(InputError, match="F is a damaged sparse matrix"):
+        save_model(model, tmp_path / "m")
+
+
 def test_a_model_may_not_fill_the_memory(tmp_path, monkeypatch):
     save_model(fitted(), tmp_path / "m")
     monkeypatch.setenv("SPDPEG_MAX_EXPANDED", "1000")

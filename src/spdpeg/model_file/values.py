@@ -50,7 +50,7 @@ def encode(value: Any, name: str, arrays: Arrays) -> Any:
         arrays[name] = value
         return {"is": "array", "name": name}
     if sp.issparse(value) and value.dtype.kind in _KINDS:
-        matrix = sp.csr_array(value)
+        matrix = sp.csr_array(sound(value, name))
         parts = {
             part: encode(getattr(matrix, part), f"{name}.{part}", arrays) for part in ("data", "indices", "indptr")
         }

@@ -21,6 +21,7 @@ from ...parameters import as_number, shown, truth
 from ...penalties import Penalty
 from ...problem import Problem
 from ...solvers.base import Solver
+from ...sparse import sound
 from ...sums.threads import checked_jobs
 from ...view import Partitions
 from .outputs import Coupled
@@ -42,6 +43,8 @@ class Settings(NamedTuple):
 def check_settings(model: Any) -> None:
     """Refuse parameters that `solve` could not use; nothing random is drawn."""
     owner = type(model).__name__
+    for name, value in vars(model).items():
+        sound(value, f"{name} of {owner}")
     for name in ("fit_intercept", "warm_start", "verbose"):
         truth(f"{name} of {owner}", getattr(model, name))
     if not isinstance(model.solver, str | Solver):
