@@ -101,20 +101,41 @@ def test_a_failure_in_a_thread_is_told_and_ends_the_others() -> None:
     assert threads.allowed() == 1
 
 
-def test_linear_algebra_gets_its_threads_back() -> None:
-    def limits() -> list[int]:
-        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+def limits() -> list[int]:
+    """Threads that linear algebra may take now."""
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
+
+def test_linear_algebra_takes_no_more_threads_than_a_run() -> None:
+    before, seen = limits(), []
+    spdpeg.solve(problem(losses.Logistic()), tol=0.0, max_passes=3, callback=lambda _: seen.append(limits()))
+    assert seen
+    assert all(set(now) <= {1} for now in seen)
+    assert limits() == before
+
+
+def test_linear_algebra_takes_the_least_that_anybody_wants_and_never_more_than_before() -> None:
+    before = limits()
+    with threads.blas_threads(1000):
+        assert limits() == before
+        with threads.using(1):
+            assert set(limits()) <= {1}
+            with threads.blas_threads(1000):
+                assert set(limits()) <= {1}
+        assert limits() == before
+
+
+def test_linear_algebra_gets_its_threads_back() -> None:
     before = limits()
     first, second = threading.Event(), threading.Event()
 
     def other() -> None:
-        with threads.one_blas_thread:
+        with threads.blas_threads(1):
             first.set()
             second.wait(10)
 
     thread = threading.Thread(target=other)
-    with threads.one_blas_thread:
+    with threads.blas_threads(1):
         thread.start()
         first.wait(10)
         assert set(limits()) <= {1}

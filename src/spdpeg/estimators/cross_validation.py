@@ -176,7 +176,7 @@ class ChosenWeight:
             return scores
 
         # Several folds share the processors already, and rounding must not depend on how many processors there are.
-        with threads.using(at_a_time), threads.one_blas_thread:
+        with threads.using(at_a_time), threads.blas_threads(1):
             return np.stack(list(threads.in_order(fold, range(len(folds)))), axis=2)
 
     def _scored_there(self, model: Any, X: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..parameters import as_number, numbers, one_of, shown, whole_number
+from ..sums.threads import using
 from .choose import CRITERIA, choose
 from .denoised import Denoised
 from .fit import fit, tolerance_for
@@ -110,10 +111,11 @@ def denoise(
         one_of("lam2", lam2, CRITERIA)
         if sigma is not None and not 0.0 < as_number(sigma) < math.inf:
             raise InputError(f"sigma is {shown(sigma)}. Give a positive number, or None.")
-        choice, found = choose(signal, lam2, sigma, whole_number("folds", folds, least=2), tol)
-        lam2 = choice.best
-        if found is None:
-            found = fit(signal, lam2, tol)
+        with using(1):
+            choice, found = choose(signal, lam2, sigma, whole_number("folds", folds, least=2), tol)
+            lam2 = choice.best
+            if found is None:
+                found = fit(signal, lam2, tol)
         if choice.at_edge:
             warnings.warn(
                 f"The best lam2, {lam2:.3g}, is the smallest that was tried. The values may hold hardly any noise; try "
@@ -123,7 +125,8 @@ def denoise(
             )
     else:
         choice, lam2 = None, _weight(lam2, signal)
-        found = fit(signal, lam2, tol)
+        with using(1):
+            found = fit(signal, lam2, tol)
     if found.certificate.met is None:
         from sklearn.exceptions import ConvergenceWarning
 

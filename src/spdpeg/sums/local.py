@@ -362,7 +362,7 @@ class LocalSums:
         self.reads += 1
         numbered = enumerate(self._portions.blocks())
         if len(self._ranges) == 1 and self._portions.resident:
-            # Small data: a thread would cost more than the work, and BLAS may use all of its own.
+            # Small data: a thread would cost more than the work.
             yield one(self._block(*next(numbered)), self._ranges[0])
             return
 
@@ -370,7 +370,7 @@ class LocalSums:
             return one(self._block(*item), self._ranges[item[0]])
 
         # Blocks are added up in their order, each by one thread of BLAS: the same bits for any number of threads.
-        with threads.one_blas_thread:
+        with threads.blas_threads(1):
             if self._portions.resident:
                 yield from threads.in_order(work, numbered)
                 return

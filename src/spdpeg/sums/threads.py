@@ -43,10 +43,11 @@ def checked_jobs(n_jobs: Any) -> int:
 
 @contextmanager
 def using(n_jobs: int) -> Iterator[None]:
-    """Let the sums of this thread, and of no other, be made by so many threads."""
+    """Let the sums of this thread, and of no other, be made by so many threads, and linear algebra by no more."""
     token = _workers.set(n_jobs)
     try:
-        yield
+        with blas_threads(n_jobs):
+            yield
     finally:
         _workers.reset(token)
 
@@ -102,29 +103,45 @@ def ahead(items: Iterator[_Item]) -> Iterator[_Item]:
             yield item  # type: ignore[misc]
 
 
-class _OneBlasThread:
-    """Keeps linear algebra to one thread while anybody wants that; the setting belongs to the whole process."""
+class _BlasThreads:
+    """How many threads linear algebra may take. The setting belongs to the whole process: the least that anybody wants.
+
+    It is never raised above what the process had, and given back when nobody wants anything any more.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._wanted = 0
-        self._libraries: ThreadpoolController | None = None
-        self._limit: Any = None
+        self._wanted: list[int] = []
+        self._before: list[tuple[Any, int]] = []
+        self._controller: ThreadpoolController | None = None
 
-    def __enter__(self) -> None:
+    def take(self, n_threads: int) -> None:
+        """Ask for so many at most, until `leave` is called with the same number."""
         with self._lock:
-            self._wanted += 1
-            if self._wanted == 1:
-                self._libraries = self._libraries or ThreadpoolController()
-                self._limit = self._libraries.limit(limits=1, user_api="blas")
-                _release()
+            if not self._wanted:
+                # Finding the libraries takes milliseconds, asking them less than one of a thousand.
+                self._controller = self._controller or ThreadpoolController()
+                libraries = [one for one in self._controller.lib_controllers if one.user_api == "blas"]
+                self._before = [(library, library.get_num_threads() or 1) for library in libraries]
+            self._change(self._wanted, [*self._wanted, n_threads])
 
-    def __exit__(self, *_: object) -> None:
+    def leave(self, n_threads: int) -> None:
+        """Ask no longer."""
         with self._lock:
-            self._wanted -= 1
-            if self._wanted == 0:
-                self._limit.restore_original_limits()
-                _release()
+            remaining = list(self._wanted)
+            remaining.remove(n_threads)
+            self._change(self._wanted, remaining)
+
+    def _change(self, old: list[int], new: list[int]) -> None:
+        self._wanted = new
+        changed = False
+        for library, before in self._before:
+            number = min(before, *new) if new else before
+            if number != (min(before, *old) if old else before):
+                library.set_num_threads(number)
+                changed = True
+        if changed:
+            _release()
 
 
 def _release() -> None:
@@ -134,5 +151,14 @@ def _release() -> None:
         release(force=True)
 
 
-one_blas_thread = _OneBlasThread()
-"""For a `with` statement: blocks share the processors already, and rounding must not depend on their number."""
+_blas = _BlasThreads()
+
+
+@contextmanager
+def blas_threads(n_threads: int) -> Iterator[None]:
+    """Let linear algebra take so many threads at most, in all of the process."""
+    _blas.take(n_threads)
+    try:
+        yield
+    finally:
+        _blas.leave(n_threads)

@@ -13,7 +13,7 @@ from ...exact.signal import is_chain, solve_chain
 from ...problem import Problem
 from ...result import uninterrupted
 from ...sampled_newton.continuation import Continuation, Neighbour, extrapolate
-from ...sums import evaluated_rows
+from ...sums import evaluated_rows, threads
 from ...sums.moments import Moments
 from ..inputs import told
 from .flow import Solution, fit, keep
@@ -76,7 +76,8 @@ def walk(
                 setattr(model, name, weights[name])
             corner = above.pop(j + back, None)  # needed no more: a fit holds as many numbers as there are rows
             here = whole.under(*penalties(model, whole.data.X.shape[1]))
-            solutions, row[j] = fitter.fit(here, _near(row.get(j + back), above.get(j), corner))
+            with threads.using(whole.settings.n_jobs):
+                solutions, row[j] = fitter.fit(here, _near(row.get(j + back), above.get(j), corner))
             keep(model, here, solutions, details)
             yield (i, j), model
         above = row
