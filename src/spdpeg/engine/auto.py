@@ -202,6 +202,8 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
         if problem.loss.lines(problem.rows.labels) is not None and width <= _LARGE_MATRIX:
             return [(InteriorPoint(), "the loss is made of lines, and the whole problem is one small conic program")]
         return []
+    if width > _LARGE_MATRIX and _ridge_and_graph(problem, form.lines):
+        return [(ProxLBFGS(), "r1 is strongly convex, and reads cost less than finding the pieces of a graph")]
     if not small and _may_be_few(problem, form):
         return [(WorkingSet(), "of many coordinates the penalties leave few that differ")]
     if width <= _LARGE_MATRIX:
@@ -251,6 +253,13 @@ def _is_ridge(problem: View, lines: Lines) -> bool:
     return bool(
         np.all(lines.ridge[: problem.rows.n_features] > 0.0) and lines.K.nnz <= _MOST_ROWS and long <= _MOST_LONG
     )
+
+
+def _ridge_and_graph(problem: View, lines: Lines | None) -> bool:
+    """Whether a ridge stands beside F alone, in memory, and F is no chain, whose pieces are cheap to find."""
+    if lines is None or problem.F.core.chain or problem.rows.on_disk:
+        return False
+    return not lines.weight.any() and math.isfinite(problem.loss.curvature) and _is_ridge(problem, lines)
 
 
 def _first_order(problem: View) -> Solver:

@@ -200,7 +200,7 @@ class ChosenWeight:
             return scores
 
         # A fold waits for the workers most of the time: they have the tasks of all folds to choose from.
-        with threads.using(len(pairs)), threads.one_blas_thread:
+        with threads.using(len(pairs)), threads.blas_threads(1):
             return np.stack(list(threads.in_order(fold, pairs)), axis=2)
 
     def _folds(self, model: Any, X: Any, y: Any) -> Any:
