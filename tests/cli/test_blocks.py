@@ -71,16 +71,41 @@ def test_convert_and_fit(name: str, directory: Path, tmp_path: Path, capsys: Any
 
 def test_what_convert_refuses(directory: Path, tmp_path: Path, capsys: Any) -> None:
     (tmp_path / "bad.csv").write_text("a,b,y\n1,2,0\n1,x,1\n")
-    (tmp_path / "text.csv").write_text("a,b,y\n1,2,no\n1,3,yes\n")
     for arguments, message in [
         (["convert", tmp_path / "bad.csv", tmp_path / "out"], "bad.csv"),
-        (["convert", tmp_path / "text.csv", tmp_path / "out"], "Encode the classes as numbers"),
         (["convert", directory / "rows.csv", directory / "rows.csv"], "is a file"),
-        (["info", directory / "rows.csv", directory / "rows.csv"], "this command reads one"),
+        (["info", directory / "rows.csv", directory / "rows.csv"], "cannot be read"),
     ]:
         assert cli.main([*map(str, arguments)]) == 1
         assert message in capsys.readouterr().err
-    assert not (tmp_path / "out" / "manifest.json").exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_labels_choose_a_model_that_nobody_names(directory: Path, tmp_path: Path, capsys: Any) -> None:
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    texts = {
+        "text": np.where(X[:, 0] > 0.0, "yes", "no").tolist(),
+        "two": np.where(X[:, 0] > 0.0, 1, 0).tolist(),
+        "numbers": np.round(X[:, 0], 3).tolist(),
+    }
+    for name, labels in texts.items():
+        lines = [f"{a},{b},{label}" for (a, b), label in zip(X.tolist(), labels, strict=True)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["a,b,y", *lines]))
+        model = "FusedLasso" if name == "numbers" else "FusedLogisticRegression"
+        assert told(capsys, "fit", tmp_path / f"{name}.csv", "--json")["model"] == model
+        assert told(capsys, "path", tmp_path / f"{name}.csv", "--n-lam1", 1, "--n-lam2", 1, "--json")["model"] == model
+    # Labels of text are kept by `convert`, and `info` shows them.
+    told(capsys, "convert", tmp_path / "text.csv", tmp_path / "text.spdpeg", "--json")
+    known = told(capsys, "fit", tmp_path / "text.csv", "--json")
+    found = told(capsys, "fit", tmp_path / "text.spdpeg", "--json")
+    assert found["classes"] == known["classes"] == ["no", "yes"]
+    assert found["objective"] == pytest.approx(known["objective"], rel=1e-4)
+    shown = told(capsys, "info", tmp_path / "text.spdpeg", "--json")
+    assert (shown["rows"], shown["features"]) == (60, 2)
+    assert shown["labels"] == {name: texts["text"].count(name) for name in ("no", "yes")}
+    assert told(capsys, "info", directory / "parts", "--target", "y", "--json")["names"] == NAMES
+    assert cli.main(["fit", str(tmp_path / "text.csv"), "--stream"]) == 1
+    assert "Name the model with --model" in capsys.readouterr().err
 
 
 def test_parquet_in_chunks(directory: Path) -> None:

@@ -228,7 +228,7 @@ def test_an_option_that_the_model_does_not_have(data, capsys):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--model", "magic"], [], [*FIT, "--shape", "3y5"], [*FIT, "--F", "/no/such/file"], [*FIT, "--format", "xls"]],
+    [["--model", "magic"], [*FIT, "--shape", "3y5"], [*FIT, "--F", "/no/such/file"], [*FIT, "--format", "xls"]],
 )
 def test_wrong_usage(arguments, data, capsys):
     with pytest.raises(SystemExit) as exit:

@@ -163,6 +163,24 @@ def test_a_failed_write_leaves_the_old_set(tmp_path: Path, kind: str) -> None:
     np.testing.assert_array_equal(labels, Y)
 
 
+def test_labels_of_text(tmp_path: Path, kind: str) -> None:
+    write, read, _ = KINDS[kind]
+    write(tmp_path, [(np.eye(3), ["b", "a", "b"]), (np.eye(3)[:2], ["c", "a"])])
+    _, labels = read(tmp_path)
+    assert labels.tolist() == ["b", "a", "b", "c", "a"]
+    for mixed in ([(np.eye(2), [1.0, 2.0]), (np.eye(2), ["a", "b"])], [(np.eye(2), ["a", "b"]), (np.eye(2), [1, 2])]):
+        with pytest.raises(InputError, match="Some labels are numbers and some are text"):
+            write(tmp_path / "new", mixed)
+    assert not (tmp_path / "new").exists()
+    codes = np.load(tmp_path / "codes.npy", mmap_mode="r+")
+    codes[1] = 3
+    codes.flush()
+    with pytest.raises(InputError, match=r"names classes that manifest.json does not"):
+        read(tmp_path)
+    write(tmp_path, [(np.eye(2), [1.0, 2.0])])
+    assert not (tmp_path / "codes.npy").exists()
+
+
 def test_a_new_set_replaces_the_old_one(tmp_path: Path, kind: str) -> None:
     write, read, _ = KINDS[kind]
     write(tmp_path, [(2 * X, Y)])
@@ -186,7 +204,7 @@ def test_mixed_precision(tmp_path: Path, kind: str) -> None:
     ("given", "message"),
     [
         ([(X, Y, np.ones(31))], "weights, which are not kept on disk"),
-        ([(X, Y.astype(str))], "labels of type <U"),
+        ([(X, Y.astype(complex))], "labels of type complex"),
         ([], "dimension"),
         (iter([]), "no rows left"),
         (np.zeros((0, 3)), "0 rows"),

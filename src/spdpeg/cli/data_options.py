@@ -72,6 +72,14 @@ def load(args: argparse.Namespace, **more: Any) -> tuple[Any, Any, list[str] | N
     return table.X, table.y, table.names
 
 
+def load_labelled(args: argparse.Namespace) -> tuple[Any, Any, list[str] | None]:
+    """The same for learning; data without labels are refused."""
+    X, y, names = load(args)
+    if y is None:
+        raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
+    return X, y, names
+
+
 def in_blocks(args: argparse.Namespace) -> data.Source | None:
     """The data as a source, if they are more than one file or a large one."""
     place = Path(args.data)

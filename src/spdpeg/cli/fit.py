@@ -48,12 +48,8 @@ def add(commands: Commands) -> None:
 def _fit(args: argparse.Namespace, console: Console) -> None:
     check_output(args.output, data_options.inputs(args))
     check_output(args.report, [*data_options.inputs(args), *filter(None, [args.output])])
-    model = models.build(args)
-    streamed = args.stream or args.data == "-"
-    if args.classes is not None and not (streamed and is_classifier(model)):
-        raise InputError("--classes is for classifiers that learn from a stream. Leave it out.")
     start = time.perf_counter()
-    rows, names = _learn(model, args) if streamed else _fit_whole(model, args)
+    model, rows, names = _learned(args) if args.stream or args.data == "-" else _fitted(args)
     seconds = time.perf_counter() - start
     # The bar is a matter of this command, not of the model.
     model.set_params(verbose=False)
@@ -67,18 +63,27 @@ def _fit(args: argparse.Namespace, console: Console) -> None:
     show({"rows": rows, **describe(model), "seconds": seconds, **written}, console, args.json)
 
 
-def _fit_whole(model: Any, args: argparse.Namespace) -> tuple[int, list[str] | None]:
-    """Fit to all rows; their number and the names of the columns."""
-    X, y, names = data_options.load(args)
-    if y is None:
-        raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
+def _fitted(args: argparse.Namespace) -> tuple[Any, int, list[str] | None]:
+    """A model fitted to all rows, their number, and the names of the columns."""
+    if args.classes is not None:
+        raise _odd_classes()
+    model, X, y, names = models.with_data(args)
     with models.told():
         model.fit(X, y)
-    return X.shape[0], names
+    return model, X.shape[0], names
 
 
-def _learn(model: Any, args: argparse.Namespace) -> tuple[int, list[str] | None]:
-    """Learn from a stream in one pass; the number of rows and the names of the columns."""
+def _odd_classes() -> InputError:
+    return InputError("--classes is for classifiers that learn from a stream. Leave it out.")
+
+
+def _learned(args: argparse.Namespace) -> tuple[Any, int, list[str] | None]:
+    """A model that has learned from a stream in one pass, the number of rows, and the names of the columns."""
+    if args.model is None:
+        raise InputError("The labels of a stream are not known before it is read. Name the model with --model.")
+    model = models.build(args)
+    if args.classes is not None and not is_classifier(model):
+        raise _odd_classes()
     if not hasattr(model, "partial_fit"):
         raise UnsupportedError(f"{args.model} cannot learn from a stream. Save the data to a file and fit that.")
     rows, names, rng = 0, None, np.random.default_rng(model.random_state)
@@ -96,7 +101,7 @@ def _learn(model: Any, args: argparse.Namespace) -> tuple[int, list[str] | None]
             bar.update(task, completed=rows, objective=float(np.mean(model.objective_)))
     if rows == 0:
         raise InputError(f"{args.data} holds no rows. Check what should have written it.")
-    return rows, names
+    return model, rows, names
 
 
 def _chunks(args: argparse.Namespace) -> Iterator[files.Table]:

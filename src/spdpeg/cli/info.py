@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from rich.console import Console
 
-from .. import files
+from .. import data, files
 from ..model_file import is_model, load_model, read_header
 from ..pages.model import short
 from . import data_options
@@ -30,7 +30,10 @@ def add(commands: Commands) -> None:
 
 
 def _info(args: argparse.Namespace, console: Console) -> None:
-    if args.data != "-" and is_model(args.data):
+    source = data_options.in_blocks(args)
+    if source is not None:
+        facts = _source(source)
+    elif args.data != "-" and is_model(args.data):
         facts = _model(args.data)
     else:
         facts = _data(files.read(**data_options.reading(args)))
@@ -50,19 +53,33 @@ def _model(path: str) -> dict[str, Any]:
 def _data(table: files.Table) -> dict[str, Any]:
     X, y = table
     entries = int(X.nnz if sp.issparse(X) else np.count_nonzero(X))
-    facts: dict[str, Any] = {
+    return {
         "rows": X.shape[0],
         "features": X.shape[1],
         "stored_as": "sparse matrix" if sp.issparse(X) else "array",
         "nonzero_entries": entries,
         "nonzero_share": entries / (X.shape[0] * X.shape[1]),
         "names": table.names,
-        "labels": None,
+        "labels": _labels(y),
     }
-    if y is not None:
-        values, counts = np.unique(y, return_counts=True)
-        if values.size <= _CLASSES or y.dtype.kind == "U":
-            facts["labels"] = dict(zip(map(plain, values.tolist()), counts.tolist(), strict=True))
-        else:
-            facts["labels"] = {"from": float(values[0]), "to": float(values[-1]), "mean": float(y.mean())}
-    return facts
+
+
+def _source(source: data.Source) -> dict[str, Any]:
+    """The same of data that are read in blocks, without a read of the rows."""
+    kinds = {data.CSR: "memory map, sparse", data.Dense: "memory map"}
+    return {
+        "rows": source.n_samples,
+        "features": source.n_features,
+        "stored_as": kinds.get(type(source), "table, read in blocks"),
+        "names": getattr(source, "names", None),
+        "labels": _labels(source.labels),
+    }
+
+
+def _labels(y: np.ndarray | None) -> dict[Any, Any] | None:
+    if y is None:
+        return None
+    values, counts = np.unique(y, return_counts=True)
+    if values.size <= _CLASSES or y.dtype.kind == "U":
+        return dict(zip(map(plain, values.tolist()), counts.tolist(), strict=True))
+    return {"from": float(values[0]), "to": float(values[-1]), "mean": float(y.mean())}

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from .. import InputError, SpdpegError, estimators, files
 from ..errors import one_line
 from . import data_options
@@ -28,10 +30,26 @@ MODELS: dict[str, Any] = {
 
 def add(parser: argparse.ArgumentParser) -> None:
     """The model and its parameters; those left out keep the defaults of the estimator."""
-    parser.add_argument("--model", required=True, choices=MODELS, metavar="NAME", help=f"one of {', '.join(MODELS)}")
+    parser.add_argument(
+        "--model",
+        choices=MODELS,
+        metavar="NAME",
+        help=f"one of {', '.join(MODELS)} (default: fused-logistic for text and for two different labels, else "
+        "fused-lasso)",
+    )
     group = parser.add_argument_group("parameters of the model", argument_default=argparse.SUPPRESS)
     for option, settings in _OPTIONS.items():
         group.add_argument(option, **settings)
+
+
+def with_data(args: argparse.Namespace) -> tuple[Any, Any, Any, list[str] | None]:
+    """The model, and the rows, labels and names of columns that it is for; the labels decide if no model is named."""
+    if args.model is not None:
+        return build(args), *data_options.load_labelled(args)  # what is wrong with options is told before a long read
+    X, y, names = data_options.load_labelled(args)
+    classes = y.dtype.kind not in "iuf" or np.unique(y).size <= 2
+    args.model = "fused-logistic" if classes else "fused-lasso"
+    return build(args), X, y, names
 
 
 def build(args: argparse.Namespace) -> Any:

@@ -41,11 +41,8 @@ def _path(args: argparse.Namespace, console: Console) -> None:
     check_output(args.explore, [*data_options.inputs(args), *filter(None, [args.output, args.plot])])
     if args.plot is not None and Path(args.plot).suffix not in _PICTURES:
         raise InputError(f"{args.plot} does not end in {', '.join(_PICTURES)}. Name the picture so.")
-    model = models.build(args)
+    model, X, y, _ = models.with_data(args)
     fixed = {name: [getattr(args, name)] for name in ("lam1", "lam2") if name in args}
-    X, y, _ = data_options.load(args)
-    if y is None:
-        raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
     start = time.perf_counter()
     with models.told():
         found = paths.path(model, X, y, n_lam1=args.n_lam1, n_lam2=args.n_lam2, eps=args.eps, **fixed)

@@ -4,6 +4,7 @@ A directory holds .npy files, which NumPy opens by itself too, and manifest.json
 set is not complete.
 """
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator
@@ -25,6 +26,9 @@ from .stream import Chunk, Stream
 
 _MANIFEST = "manifest.json"
 
+_MOST_CLASSES = 10_000
+"""Different labels of text."""
+
 _HEADER = 128
 """Bytes before the numbers in a .npy file: enough for any shape, so that the header can be written at the end."""
 
@@ -37,8 +41,8 @@ def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
     directory : path
         Made if need be; a set that is there is replaced once the new one is complete.
     chunks : matrix, source, stream, or iterable or callable as for `Stream`
-        A matrix is written without labels. Chunks (X, y) bring labels, which must be numbers; weights are refused. The
-        first chunk decides between float64 and float32.
+        A matrix is written without labels. Chunks (X, y) bring labels, numbers or text; weights are refused. The first
+        chunk decides between float64 and float32.
 
     See Also
     --------
@@ -265,8 +269,10 @@ class _Writer:
         self.columns = 0
         self._directory, self._kind = directory, kind
         self._arrays: dict[str, _Column] = {}
+        self._classes: dict[str, int] = {}
 
     def __enter__(self) -> Self:
+        self._made = not self._directory.exists()
         self._directory.mkdir(parents=True, exist_ok=True)
         return self
 
@@ -282,8 +288,13 @@ class _Writer:
             raise InputError("A chunk has weights, which are not kept on disk. Save them apart as sample_weight.")
         if y is None:
             return
+        if ("codes" if y.dtype.kind in "biuf" else "labels") in self._arrays:
+            raise InputError("Some labels are numbers and some are text. Make all of them the same.")
+        if y.dtype.kind == "U":
+            self.append("codes", self._codes(y))
+            return
         if y.dtype.kind not in "biuf":
-            raise InputError(f"A chunk has labels of type {y.dtype}. Encode the classes as numbers first.")
+            raise InputError(f"A chunk has labels of type {y.dtype}. Give numbers or text.")
         labels = y.astype(np.float64)
         if y.dtype.kind in "iu" and np.unique(labels).size != np.unique(y).size:
             raise InputError(
@@ -291,24 +302,40 @@ class _Writer:
             )
         self.append("labels", labels)
 
+    def _codes(self, y: np.ndarray) -> np.ndarray:
+        """Numbers of the classes, in the order in which they came."""
+        names, places = np.unique(y, return_inverse=True)
+        codes = [self._classes.setdefault(name, len(self._classes)) for name in names.tolist()]
+        if len(self._classes) > _MOST_CLASSES:
+            raise InputError(f"The labels are text of more than {_MOST_CLASSES} kinds, too many for classes.")
+        return np.array(codes, dtype=np.int32)[places]
+
     def __exit__(self, failure: type[BaseException] | None, *_: Any) -> None:
+        complete = False
         try:
             if failure is None:
                 self._publish()
+                complete = True
         finally:
             for array in self._arrays.values():
                 array.part.discard()
+            if self._made and not complete:
+                with contextlib.suppress(OSError):  # somebody else has put something there
+                    self._directory.rmdir()
 
     def _publish(self) -> None:
         for array in self._arrays.values():
             array.close()
         manifest = self._directory / _MANIFEST
         manifest.unlink(missing_ok=True)
-        (self._directory / "labels.npy").unlink(missing_ok=True)
+        for name in ("labels", "codes"):
+            (self._directory / f"{name}.npy").unlink(missing_ok=True)
         for array in self._arrays.values():
             array.part.publish()
         arrays = {name: [array.dtype.str, *array.shape] for name, array in self._arrays.items()}
         content = {"format": _format(self._kind), "columns": self.columns, "arrays": arrays}
+        if self._classes:
+            content["classes"] = list(self._classes)
         with replacing(manifest) as file:
             file.write(json.dumps(content, indent=1).encode())
 
@@ -323,6 +350,7 @@ def _read(directory: Path, kind: str, needed: tuple[str, ...]) -> tuple[int, dic
         manifest = json.loads((directory / _MANIFEST).read_text())
         written, columns, arrays = manifest["format"], int(manifest["columns"]), manifest["arrays"]
         described = {name: (str(dtype), tuple(map(int, shape))) for name, (dtype, *shape) in arrays.items()}
+        classes = np.array(manifest.get("classes", []), dtype=str)
     except OSError as error:
         raise InputError(
             f"{directory} holds no complete data set: {_MANIFEST} cannot be read ({error.strerror}). "
@@ -334,7 +362,13 @@ def _read(directory: Path, kind: str, needed: tuple[str, ...]) -> tuple[int, dic
         raise InputError(f"{directory} holds a data set of format {written!r}, not {_format(kind)!r}. Open it as such.")
     if not described.keys() >= set(needed):
         raise InputError(f"{directory / _MANIFEST} is damaged. Write the data set anew.")
-    return columns, {name: _mapped(directory / f"{name}.npy", *numbers) for name, numbers in described.items()}
+    found = {name: _mapped(directory / f"{name}.npy", *numbers) for name, numbers in described.items()}
+    if "codes" in found:
+        codes = found.pop("codes")
+        if codes.ndim != 1 or codes.dtype != np.int32 or not np.all((codes >= 0) & (codes < classes.size)):
+            raise InputError(f"{directory / 'codes.npy'} names classes that {_MANIFEST} does not. Write the set anew.")
+        found["labels"] = classes[codes]
+    return columns, found
 
 
 def _mapped(path: Path, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
