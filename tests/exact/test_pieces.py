@@ -49,3 +49,9 @@ def test_pieces_and_their_penalties(seed: int, long_rows: bool) -> None:
     first = small.K.indices[small.K.indptr[:-1][small.pairs]]
     second = small.K.indices[small.K.indptr[:-1][small.pairs] + 1]
     assert np.unique(np.minimum(first, second) * d + np.maximum(first, second)).size == first.size
+
+
+def test_equal_neighbours_count_once() -> None:
+    chain = Lines.made(sp.csr_array(np.diff(np.eye(7), axis=0)), np.ones(6), np.ones(7), np.zeros(7))
+    assert chain.count(np.array([0.0, 2.0, 2.0, 0.0, 2.0, -1.0, -1.0])) == 3
+    assert chain.count(np.zeros(7)) == 0

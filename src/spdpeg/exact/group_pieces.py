@@ -75,6 +75,10 @@ class Groups:
         lengths = group_norms(x[self.members], self.starts)
         return float(self.weight @ np.abs(x) + self.cost @ lengths + 0.5 * (self.ridge @ (x * x)))
 
+    def count(self, x: np.ndarray) -> int:
+        """Coordinates that are not 0."""
+        return int(np.count_nonzero(x))
+
     def collapsed(self, pieces: Pieces) -> "Groups":
         """The same penalties of the coordinates that are open: whole groups first, then the others."""
         inside = np.flatnonzero(pieces.labels >= 0)
@@ -124,7 +128,8 @@ class GroupIdentifier:
         )
         labels = np.full(x.size, -1)
         labels[inside] = np.arange(inside.size)
-        return Identified(Pieces(labels, inside.size), np.zeros(0))
+        capped = bool(np.any(ratio[~opened] > 1.0))
+        return Identified(Pieces(labels, inside.size), np.zeros(0), capped)
 
     def _first(self, ratio: np.ndarray, most: int) -> np.ndarray:
         """Which blocks are open: all in use, then one at least of the others, by size of their slopes to penalties."""

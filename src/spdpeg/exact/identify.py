@@ -25,6 +25,8 @@ class Identified:
 
     pieces: Pieces
     multipliers: np.ndarray | None = None
+    capped: bool = False
+    """Whether more would have been opened, had that been allowed."""
 
 
 def capped(found_with: Callable[[float], Identified], most: int) -> Identified:
@@ -46,7 +48,7 @@ def capped(found_with: Callable[[float], Identified], most: int) -> Identified:
             low = middle
         else:
             high, pieces = middle, tried
-    return Identified(pieces, found.multipliers)
+    return Identified(pieces, found.multipliers, capped=True)
 
 
 class Identifier:

@@ -116,6 +116,10 @@ class Lines:
         """The penalties at x."""
         return float(self.weight @ np.abs(x) + self.cost @ np.abs(self.K @ x) + 0.5 * (self.ridge @ (x * x)))
 
+    def count(self, x: np.ndarray) -> int:
+        """Pieces of x that are not 0."""
+        return self.pieces(x == 0.0, self.vanishing(x)).number
+
     def restored(self, form: ConicForm, slopes: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
         """Multipliers of the lines of the form that this was made of.
 

@@ -34,8 +34,9 @@ from .pieces import Lines, Pieces
 _FIRST_PIECES = 200
 """Pieces that a step may have at first."""
 
-_GROWTH = 2.0
-"""Later a step may have this many times the pieces that are not 0."""
+_GROWTH, _GROWTH_OF_PIECES = 2.0, 3.0
+"""Later a step may have this many times the coordinates that are not 0; of pieces more, since equal neighbours count as
+one and may part again. Chosen on hitech, shown on k1b and classic."""
 
 _INNER = 0.01
 """Part of the gap that the small problem is solved to."""
@@ -131,17 +132,19 @@ class WorkingSet(Periodic, Watcher):
         w = pieces.reduce(v["x"])
         reached = None
         if isinstance(penalties, Groups) and sums.block is not None:
-            enough = max(_CHEAP * _enough(numbers), _FINEST)
+            enough = _enough(numbers)
+            if not found.capped:  # where columns wait outside, no bound will be tight
+                enough = max(_CHEAP * enough, _FINEST)
             reached = minimized(sums.block, problem.loss, penalties.blocks, w, enough)
         if reached is None:
             newton = Newton(sums, ConicModels(penalties.form), penalties.value, problem.loss.curvature)
-            w, margins, curvatures = self._solve(newton, w, numbers)
+            w, margins, curvatures = self._solve(newton, w, _enough(numbers))
             # The step that finds the next pieces is that of the most curved one of these, by its number of coordinates.
             sizes = np.bincount(pieces.labels[pieces.labels >= 0], minlength=pieces.number)
             numbers["step"] = 1.0 / max(float(np.max(curvatures / sizes)), np.finfo(float).tiny)
         else:
             w, margins = reached
-        numbers["pieces"] = float(np.count_nonzero(w))
+        numbers["pieces"] = float(penalties.count(w))
         self._take(problem, state, pieces.expand(w), problem.sums.at_margins(margins))
         gained = before - numbers["value"]
         if gained <= _STALLED * abs(before):
@@ -182,9 +185,9 @@ class WorkingSet(Periodic, Watcher):
         """Pieces that are not 0 where the run stands."""
         return int(state.numbers["pieces"])
 
-    def _solve(self, newton: Newton, w: np.ndarray, numbers: dict[str, float]) -> tuple[np.ndarray, Token, np.ndarray]:
+    def _solve(self, newton: Newton, w: np.ndarray, enough: float) -> tuple[np.ndarray, Token, np.ndarray]:
         """Newton's steps among the pieces; the point, its margins and the diagonal of the curvature there."""
-        at, enough = newton.start(w), _enough(numbers)
+        at = newton.start(w)
         for _ in range(_MOST_INNER):
             at, _, _ = newton.step(at)
             # Only after a full step: one that was cut short says nothing about the distance that is left.
@@ -222,8 +225,10 @@ class WorkingSet(Periodic, Watcher):
 
     def _identify(self, problem: View, state: State) -> None:
         v, numbers = state.vectors, state.numbers
-        most = int(max(numbers["cap"], _GROWTH * numbers["pieces"]))
-        found = self._parts(problem).identify(v["x"], v["gradient"], numbers["step"], most)
+        parts = self._parts(problem)
+        growth = _GROWTH if isinstance(parts.penalties, Groups) else _GROWTH_OF_PIECES
+        most = int(max(numbers["cap"], growth * numbers["pieces"]))
+        found = parts.identify(v["x"], v["gradient"], numbers["step"], most)
         self._found = v["margins"], found
 
     def _take(self, problem: View, state: State, x: np.ndarray, sweep: Sweep) -> None:
