@@ -163,6 +163,15 @@ def test_a_method_by_prox_takes_it(family: str) -> None:
     assert solve(problem, "sdca-admm", max_passes=60).objective < 1.01 * best
 
 
+@pytest.mark.parametrize("size", [0.5, 30.0, 3000.0])
+def test_a_start_outside_the_domain_or_far_away(family: str, size: float) -> None:
+    X, y = rows(family)
+    problem = Problem(
+        X, y, loss=FAMILIES[family][0], r1=penalties.Quantile(np.ones(5), 0.5, 5.0), domain=penalties.NonNegative()
+    )
+    assert solve(problem, x0=np.full(5, -size), tol=1e-6).status is Status.TOLERANCE
+
+
 def test_offsets_are_refused() -> None:
     X, y = rows("poisson")
     with pytest.raises(InputError, match="offset has shape"):

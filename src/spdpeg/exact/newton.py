@@ -99,7 +99,8 @@ class Newton:
 
     def start(self, x: np.ndarray) -> Iterate:
         """At x; one read."""
-        sweep = self.sums.at(x, curvature=True)
+        with np.errstate(over="ignore", invalid="ignore"):  # a loss that grows exponentially
+            sweep = self.sums.at(x, curvature=True)
         return Iterate(x, sweep, sweep.loss + self._penalty(x), reads=1.0)
 
     def start_at(self, x: np.ndarray, margins: np.ndarray, floor: float, crawled: int) -> Iterate:

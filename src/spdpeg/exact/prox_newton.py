@@ -137,6 +137,9 @@ class ProxNewton(Periodic, Watcher):
         at_zero = problem.rows.loss_at_zero + problem.penalty.value(nothing) if sampled else math.nan
         if sampled and not start.value <= at_zero:
             start, reads = self._steps(problem).start(nothing), 2  # the sample was not like the rest
+        if problem.loss.log_link and given and not math.isfinite(start.value):
+            # From outside the domain, or where it overflows, a loss with exponentials leads anywhere.
+            start, reads = self._steps(problem).start(first_point(problem, nothing)), 2
         self._take(problem, state, start)
         if sampled and not math.isnan(state.numbers["start"]):
             state.numbers["start"] = at_zero  # what is left of the loss is told beside x = 0, whatever the sample knew
