@@ -246,13 +246,18 @@ class TestReaches:
         assert result.certificate is not None
         assert result.certificate.met == "relative gap"
 
-    @pytest.mark.parametrize("domain", ["L1inBox", "L2SquaredinL1Ball", "L1inL2Ball", "L1inL1Ball", "NoneinSimplex"])
+    @pytest.mark.parametrize(
+        "domain", ["L1inBox", "L2SquaredinL1Ball", "L1inL2Ball", "L1inL1Ball", "ElasticNetinL2Ball", "NoneinSimplex"]
+    )
     def test_1e_8_on_a_set(self, domain: str) -> None:
         problem = catalogue.instance(r1=domain).problem()
         assert spdpeg.solve(problem, "vr-spdpeg", tol=1e-8, max_passes=500).status is Status.TOLERANCE
 
     def test_nothing_where_the_conjugate_has_no_closed_form(self) -> None:
-        problem = catalogue.instance(r1="ElasticNetinL2Ball").problem()
+        instance = catalogue.instance(r1="ElasticNet")
+        d = instance.X.shape[1]
+        boxes = penalties.SeparableSum([penalties.Box(-0.1, 0.1), penalties.NonNegative()], [2, d - 2])
+        problem = instance.problem(r1=penalties.HuberL1(0.01, 0.1), domain=boxes)
         result = spdpeg.solve(problem, "vr-spdpeg", tol=1e-8, max_passes=500)
         assert result.certificate is not None
         assert (result.certificate.dual, result.certificate.met) == (-math.inf, "residual")

@@ -93,6 +93,26 @@ def test_exact_or_refused(r: str, s: str) -> None:
         assert reached == pytest.approx(problem.value, rel=1e-8, abs=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("r", "s"), [(r, s) for r in ("ridge", "net", "net-l1-weights") for s in ("ball-l2", "ball-l1")]
+)
+def test_the_conjugate_of_a_parabola_on_a_ball(r: str, s: str) -> None:
+    penalty, finite = PENALTIES[r]
+    domain, inside = SETS[s]
+    w, u = cp.Variable(4), cp.Parameter(4)
+    problem = cp.Problem(cp.Maximize(u @ w - finite(w)), inside(w))
+    rng = np.random.default_rng(13)
+    for u.value in [size * rng.standard_normal(4) for size in (0.3, 1.0, 4.0)]:
+        problem.solve(solver=cp.CLARABEL)
+        assert pen.constrain(penalty, domain).conjugate(u.value) == pytest.approx(problem.value, rel=1e-6, abs=1e-7)
+
+
+def test_no_ridge_at_all_on_a_set() -> None:
+    u = np.array([1.0, -2.0, 0.5])
+    for domain in (pen.L2Ball(0.8), pen.L1Ball(0.8), pen.Simplex(0.8)):
+        assert pen.constrain(pen.L2Squared(0.0), domain).conjugate(u) == domain.conjugate(u)
+
+
 @pytest.mark.parametrize(("r", "s"), [(r, s) for r, s in PAIRS if s not in ACCEPTED[r]])
 def test_refusals_are_not_overcautious(r: str, s: str) -> None:
     """Projecting the prox would have been wrong for some point, so the refusal is needed."""

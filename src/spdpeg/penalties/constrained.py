@@ -53,6 +53,10 @@ class Constrained(Penalty):
     def value(self, v: np.ndarray) -> float:
         return self.penalty.value(v) + self.domain.value(v)
 
+    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        (low, high), (below, above) = self.penalty.dual_ends(size), self.domain.dual_ends(size)
+        return low + below, high + above
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         if self.penalty.separable:
             inside = self.penalty.nearest_dual(u)
@@ -85,11 +89,15 @@ class Constrained(Penalty):
         if self.penalty.homogeneous and self.domain.value(np.zeros_like(u)) == 0.0:
             # The distance, in the gauge of the set, from u to the subgradients at 0; prox is what sticks out of them.
             return self.domain.conjugate(self.penalty.prox(u))
-        if isinstance(self.penalty, L2Squared) and self.penalty.strong_convexity > 0.0:
-            best = self.domain.prox(u / self.penalty.weight)
-            return float(u @ best) - self.penalty.value(best)
+        if isinstance(self.penalty, L2Squared) and not np.any(self.penalty.weight):
+            return self.domain.conjugate(u)
         if self.penalty.separable and isinstance(self.domain, Box):
             return self._conjugate_on_box(u, self.domain)
+        # What l1 takes off u is gone whatever v is, as v has the signs of u on a ball; and a parabola with one weight
+        # is largest at the point nearest to its top.
+        if isinstance(self.penalty, L2Squared | ElasticNet):
+            best = self.domain.prox(self.penalty.maximizer(u))
+            return float(u @ best) - self.penalty.value(best)
         raise UnsupportedError(
             f"The conjugate of {self.penalty!r} on {self.domain!r} has no closed form here. "
             "Use a norm with a set around 0, or ridge, or leave the set out."
