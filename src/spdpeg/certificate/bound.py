@@ -16,6 +16,7 @@ import scipy.sparse.linalg
 from ..errors import UnsupportedError
 from ..kernels.jit import call_linear, call_prox, kernel
 from ..kernels.terms import Terms
+from ..operators import Operator
 from ..penalties import Penalty
 from ..sums import Evaluation, Token
 from ..view import View
@@ -43,6 +44,9 @@ _EXACT = 1e-8
 
 _ROUNDING = 64.0 * np.finfo(float).eps
 """What may stick out of the domain of a conjugate, as a part of the sums of absolute values that were added up."""
+
+_LAST_DIGIT = 4.0 * np.finfo(float).eps
+"""What conjugates may change, as a part of the products in them, between numbers of 32 digits and their first 16."""
 
 _FARTHEST = 10.0
 """Solutions are taken to be at most so many times as large as x where something sticks out."""
@@ -87,15 +91,14 @@ def certify(
     evaluation = problem.sums.evaluate(x) if evaluation is None else evaluation
     primal = evaluation.loss + problem.penalty.value(x)
     lower = best
+    wanted = -math.inf if tol is None else primal - tol * abs(primal)
     try:
         smooth = problem.loss.smooth
         # The slopes that a Newton model predicts are feasible as they are, and their gap is of fourth order in the
         # step; those at x have to be scaled into the dual domain, which costs first order.
         if slopes is not None:
-            lower = max(lower, bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
-            missed = tol is not None and primal - lower > tol * abs(primal) and _one_norm(problem) is None
-            if missed and (last or problem.sums.resident):  # which may take a read, and a step brings more
-                lower = max(lower, _restored_bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x))
+            least = wanted if last or problem.sums.resident else -math.inf  # it may take a read, and a step brings more
+            lower = max(lower, bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x, least))
         # Half of tol: a bound that is only just good enough might be lost again to rounding when it is judged.
         enough = tol is not None and primal - lower <= 0.5 * tol * abs(primal)
         enough |= slopes is not None and math.isfinite(lower) and not (last or problem.sums.resident)
@@ -103,7 +106,8 @@ def certify(
         # will do.
         if not enough and evaluation.margins is not None and (smooth or slopes is None):
             accuracy = _EXACT if tol is None else _BALANCED * math.sqrt(tol)
-            lower = max(lower, bound(problem, at_point(problem, evaluation, accuracy), y.copy(), x))
+            least = wanted if last else -math.inf
+            lower = max(lower, bound(problem, at_point(problem, evaluation, accuracy), y.copy(), x, least))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         obstacle = NO_CONJUGATE
     if primal < lower < math.inf:
@@ -175,10 +179,10 @@ def least_gap(problem: View, x: np.ndarray, evaluation: Evaluation, value: float
     return value - evaluation.loss + norm.dual_scale(norm.nearest_dual(-gradient)) * float(gradient @ x)
 
 
-def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
+def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray, wanted: float = -math.inf) -> float:
     """The best lower bound from slopes of the rows and a multiplier y, which may be improved; minus infinity if none.
 
-    `x` is a point near the solution, for what sticks out by rounding.
+    `x` is a point near the solution, for what sticks out by rounding. A bound below `wanted` is worth more work.
     """
     # A norm of everything needs no y: its dual ball says at once how far -A^T W u / N has to be scaled.
     norm = _one_norm(problem)
@@ -203,7 +207,7 @@ def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
         over = _over_diagonal(problem, y)
         if over is not None:
             best = max(best, _value(problem, over, -(over.gradient + adjoint(y)), r1, y, x))
-    if best <= least:
+    if best <= least or best < wanted:
         best = max(best, _restored_bound(problem, slopes, y, x))
     return best
 
@@ -211,14 +215,14 @@ def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
 def _restored_bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
     """The bound after slopes and multiplier were moved to where nothing sticks out, if they could be."""
     best = -math.inf
-    # A multiplier that is 0 but for rounding would be free to move and take part in the correction; the second round
-    # forbids it. So does the third with slopes, which are noise where the loss is at its least.
-    for noise, held in ((0.0, False), (_NOISE, False), (_NOISE, True)):
-        own = _none(problem) if held else slopes
-        moved = restored(problem, own, y, noise, held) if best == -math.inf and own is not None else None
+    # A multiplier that is 0 but for rounding would be free to move and take part in the correction; the later rounds
+    # forbid it. So does the last with slopes, which are noise where the loss is at its least.
+    for noise, held, own in ((0.0, False, False), (0.0, False, True), (_NOISE, False, True), (_NOISE, True, True)):
+        at = _none(problem) if held else slopes
+        moved = restored(problem, at, y, x, noise, held, own) if best == -math.inf and at is not None else None
         if moved is not None:
-            u, z = moved
-            best = max(best, _value(problem, u, -(u.gradient + problem.F.adjoint(z)), problem.regularizer, z, x))
+            value = _value(problem, moved.slopes, moved.v, problem.regularizer, moved.y, x, excess=moved.excess)
+            best = max(best, value - _LAST_DIGIT * moved.products)
     return best
 
 
@@ -252,13 +256,14 @@ def _value(
     y: np.ndarray | None,
     x: np.ndarray,
     fraction: float = 1.0,
+    excess: np.ndarray | float = 0.0,
 ) -> float:
     """D(s u, s y) at the largest s <= 1 for which s v lies in the domain of r1*; y is None if r1 stands for r2 too.
 
-    u is that `fraction` of the slopes.
+    u is that `fraction` of the slopes, and `excess` what was taken off v before.
     """
     inside = r1.nearest_dual(v)
-    excess = np.abs(v - inside)
+    excess = np.abs(v - inside) + excess
     cost = 0.0
     # What sticks out by rounding need not be removed: it is worth at most its product with the solution, whose size is
     # bounded generously. Left unpaid, it could make a gap negative.
@@ -267,7 +272,10 @@ def _value(
         size = problem.bounds.column_sizes * (fraction * root_mean_square(problem, slopes))
         if y is not None and y.size:
             size = size + abs(problem.F.matrix()).T @ np.abs(y)
-        if np.any(excess > _ROUNDING * size):
+        # Where multipliers are 0 but for their low digits, so is the size; the strongest ones tell what that is.
+        columns = np.hypot(problem.bounds.column_sizes, _column_sizes(problem.F))
+        strongest = float(np.max(np.divide(size, columns, out=np.zeros(v.size), where=columns > 0.0), initial=0.0))
+        if np.any(excess > _ROUNDING * np.maximum(size, np.finfo(float).eps * strongest * columns)):
             return -math.inf
         cost = float(excess @ _reach(problem, x))
     scale = r1.dual_scale(inside)
@@ -286,13 +294,17 @@ def _value(
 
 def _reach(problem: View, x: np.ndarray) -> np.ndarray:
     """How large the entries of a solution may be: beside that of x itself, as large as the largest in units of the
-    columns; where a column is 0, as the largest entry."""
-    columns = problem.bounds.column_sizes
-    largest = float(np.max(np.abs(x) * columns, initial=0.0))
-    others = np.divide(
-        largest, columns, out=np.full(x.size, float(np.max(np.abs(x), initial=0.0))), where=columns > 0.0
-    )
+    columns; where a column is 0, in units of the columns of F, and after that as the largest entry."""
+    others = np.full(x.size, float(np.max(np.abs(x), initial=0.0)))
+    # The units of the rows come last, as they are the first choice.
+    for columns in (_column_sizes(problem.F), problem.bounds.column_sizes):
+        np.divide(float(np.max(np.abs(x) * columns, initial=0.0)), columns, out=others, where=columns > 0.0)
     return _FARTHEST * (np.abs(x) + others)
+
+
+def _column_sizes(F: Operator) -> np.ndarray:
+    """Lengths of the columns of F."""
+    return np.sqrt(np.asarray((abs(F.matrix()) ** 2).sum(axis=0)).reshape(-1))
 
 
 def _given(problem: View, u: Token, gradient: np.ndarray | None) -> Slopes:

@@ -102,6 +102,11 @@ class Penalty(Parameterized):
         """
         return u
 
+    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """The least interval known, for each entry, that holds the domain of r*: all of it where r is separable."""
+        free = self.free(size)
+        return np.where(free, 0.0, -np.inf), np.where(free, 0.0, np.inf)
+
     def maximizer(self, u: np.ndarray) -> np.ndarray:
         """The v that maximises <u, v> - r(v), entry by entry, for a separable r; infinite where there is none."""
         raise NotImplementedError
@@ -275,6 +280,12 @@ def interval_scale(u: np.ndarray, lower: Any, upper: Any) -> float:
     limits = np.where(u > 0.0, upper, np.negative(lower))
     beyond = np.abs(u) > limits
     return float(np.min(limits[beyond] / np.abs(u[beyond]), initial=1.0))
+
+
+def ends(lower: Any, upper: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Both as vectors."""
+    low, high = (np.broadcast_to(np.asarray(end, dtype=float), (size,)) for end in (lower, upper))
+    return low, high
 
 
 def norm(v: np.ndarray) -> float:

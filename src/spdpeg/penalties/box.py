@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..kernels import jit
-from .base import FEASIBLE, Packed, Penalty, numbers_of, vector_of
+from .base import FEASIBLE, Packed, Penalty, ends, numbers_of, vector_of
 from .conic import ConicForm, broken_lines
 
 
@@ -57,10 +57,11 @@ class Box(Penalty):
     def maximizer(self, u: np.ndarray) -> np.ndarray:
         return np.where(u == 0.0, np.clip(0.0, self.lower, self.upper), np.where(u > 0.0, self.upper, self.lower))
 
+    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        return ends(np.where(np.isinf(self.lower), 0.0, -np.inf), np.where(np.isinf(self.upper), 0.0, np.inf), size)
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
-        below = np.where(np.isinf(self.lower), 0.0, -np.inf)
-        above = np.where(np.isinf(self.upper), 0.0, np.inf)
-        return np.clip(u, below, above)
+        return np.clip(u, *self.dual_ends(u.size))
 
     def inwards(self, direction: np.ndarray) -> np.ndarray:
         """A bound of 0 stops what leads beyond it; entries that cannot be 0 are left as they are."""

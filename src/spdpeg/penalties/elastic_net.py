@@ -6,7 +6,7 @@ import numpy as np
 
 from ..kernels import jit
 from ..kernels.jit import inner
-from .base import Packed, Penalty, half_square, in_dual_domain, interval_scale, weights_of
+from .base import Packed, Penalty, ends, half_square, in_dual_domain, interval_scale, weights_of
 from .conic import ConicForm
 from .l1 import L1
 from .l2 import L2Squared
@@ -78,6 +78,10 @@ class ElasticNet(Penalty):
         outside = np.sign(u) * np.maximum(np.abs(u) - l1, 0.0)
         at_infinity = np.where(outside == 0.0, 0.0, np.copysign(np.inf, u))
         return np.divide(outside, l2, out=at_infinity, where=l2 > 0.0)
+
+    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        limit = np.where(np.asarray(self.l2) > 0.0, np.inf, self.l1)
+        return ends(-limit, limit, size)
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.where((np.asarray(self.l1) == 0.0) & (np.asarray(self.l2) == 0.0), 0.0, u)

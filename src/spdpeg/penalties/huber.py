@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from ..kernels import jit
 from ..parameters import positive
-from .base import Packed, Penalty, half_square, in_dual_domain, interval_scale, weights_of
+from .base import Packed, Penalty, ends, half_square, in_dual_domain, interval_scale, weights_of
 from .conic import ConicForm, broken_lines
 
 
@@ -55,6 +55,10 @@ class HuberL1(Penalty):
         weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
         inside = np.divide(u * self.delta, weight, out=np.zeros(u.shape), where=weight > 0.0)
         return np.where(np.abs(u) <= weight, inside, np.copysign(np.inf, u))
+
+    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        weight = np.asarray(self.weight, dtype=float)
+        return ends(-weight, weight, size)
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.where(np.asarray(self.weight) == 0.0, 0.0, u)

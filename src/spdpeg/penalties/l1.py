@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import jit
-from .base import Groups, Packed, Penalty, in_dual_domain, interval_scale, weights_of
+from .base import Groups, Packed, Penalty, ends, in_dual_domain, interval_scale, weights_of
 from .conic import ConicForm, broken_lines, identity
 
 
@@ -45,6 +45,10 @@ class L1(Penalty):
 
     def maximizer(self, u: np.ndarray) -> np.ndarray:
         return np.where(np.abs(u) <= np.asarray(self.weight), 0.0, np.copysign(np.inf, u))
+
+    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        weight = np.asarray(self.weight, dtype=float)
+        return ends(-weight, weight, size)
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.where(np.asarray(self.weight) == 0.0, 0.0, u)

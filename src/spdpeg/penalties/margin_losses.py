@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels import jit
-from .base import Packed, Penalty, in_dual_domain, interval_scale, numbers_of, weights_of
+from .base import Packed, Penalty, ends, in_dual_domain, interval_scale, numbers_of, weights_of
 from .conic import ConicForm, broken_lines, identity
 
 
@@ -60,6 +60,10 @@ class Hinge(Penalty):
         along = labels * u
         kink = np.where(along < -weight, -np.inf, np.where(along > 0.0, np.inf, 1.0))
         return labels * kink
+
+    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        labels, weight = np.asarray(self.labels), np.asarray(self.weight, dtype=float)
+        return ends(np.where(labels > 0.0, -weight, 0.0), np.where(labels > 0.0, 0.0, weight), size)
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         labels = np.asarray(self.labels)
@@ -141,6 +145,10 @@ class Quantile(Penalty):
         weight = np.asarray(self.weight, dtype=float)
         kink = np.broadcast_to(np.asarray(self.labels, dtype=float), u.shape)
         return np.where(u < -self.level * weight, -np.inf, np.where(u > (1.0 - self.level) * weight, np.inf, kink))
+
+    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        weight = np.asarray(self.weight, dtype=float)
+        return ends(-self.level * weight, (1.0 - self.level) * weight, size)
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.where(np.asarray(self.weight) == 0.0, 0.0, u)

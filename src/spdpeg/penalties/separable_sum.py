@@ -70,6 +70,10 @@ class SeparableSum(Penalty):
     def maximizer(self, u: np.ndarray) -> np.ndarray:
         return np.concatenate([part.maximizer(block) for part, block in self._blocks(u)])
 
+    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        parts = [part.dual_ends(n) for part, n in zip(self.parts, self.sizes, strict=True)]
+        return np.concatenate([low for low, _ in parts]), np.concatenate([high for _, high in parts])
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.concatenate([part.nearest_dual(block) for part, block in self._blocks(u)])
 
