@@ -51,20 +51,7 @@ def members_of(groups: Any, n_features: int) -> list[np.ndarray]:
 
 
 class InGroups:
-    """What the group models share."""
-
-    def _operator(self, X: Any, weights: np.ndarray | None) -> Identity:
-        return Identity()
-
-    def _derive(self) -> None:
-        fitted: Any = self
-        used = np.any(np.atleast_2d(fitted.coef_), axis=0)
-        self.active_groups_ = [members for members in members_of(fitted.groups, used.size) if used[members].any()]
-
-
-@dataclass(eq=False, repr=False)
-class Grouped(InGroups):
-    """The penalty of the group models.
+    """What the group models share.
 
     Parameters
     ----------
@@ -83,6 +70,19 @@ class Grouped(InGroups):
         The features of each group that is not 0, in any class.
     """
 
+    def _operator(self, X: Any, weights: np.ndarray | None) -> Identity:
+        return Identity()
+
+    def _derive(self) -> None:
+        fitted: Any = self
+        used = np.any(np.atleast_2d(fitted.coef_), axis=0)
+        self.active_groups_ = [members for members in members_of(fitted.groups, used.size) if used[members].any()]
+
+
+@dataclass(eq=False, repr=False)
+class Grouped(InGroups):
+    """The penalty of the group models."""
+
     groups: Any = None
     lam2: Any = "auto"
     group_weights: Any = None
@@ -97,22 +97,9 @@ class SparseGrouped(InGroups):
 
     Parameters
     ----------
-    groups : int, array of int, list of index lists or None, default=None
-        Which features belong together: a block size, one label per feature (a negative one means no group), or the
-        features of each group. Features in no group are free of this penalty. None makes each feature a group of its
-        own.
     lam1 : float or array of shape (n_features,), or "auto", default="auto"
         The larger, the more coefficients are 0, within groups too. "auto" takes a hundredth of the largest weight worth
         trying, kept in `lam1_`.
-    lam2 : float, or "auto", default="auto"
-        The larger, the more groups are 0. "auto" takes a hundredth of the largest weight worth trying, kept in `lam2_`.
-    group_weights : array with an entry for each group, default=None
-        Factors of lam2; None is the square root of the size of a group, so that large groups have no advantage.
-
-    Attributes
-    ----------
-    active_groups_ : list of arrays
-        The features of each group that is not 0, in any class.
     """
 
     groups: Any = None

@@ -237,9 +237,18 @@ def absorb(
     """Sum of the losses of some rows; adds their gradients over N to one of two vectors, by the sign of the slope."""
     some = slopes[: stop - start]
     total = call_chunk(read, margins[start:stop], labels[start:stop], weights[start:stop], some)
+    up = down = 0.0
+    # All rows add to the intercept's entry. Equal numbers, added one by one, round the same way each time, and a lower
+    # bound on the objective is only as good as the sum of the slopes: those of a chunk are added up first.
+    if rows.bias != 0.0:
+        up, down = positive[rows.width], negative[rows.width]
+        positive[rows.width] = negative[rows.width] = 0.0
     for i in range(start, stop):
         factor = weight_of(weights, i) * some[i - start] / margins.size
         add_row(rows, i, factor, positive if factor > 0.0 else negative)
+    if rows.bias != 0.0:
+        positive[rows.width] += up
+        negative[rows.width] += down
     return total
 
 
