@@ -17,6 +17,8 @@ def main() -> int:
     heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heeded:
         signal.signal(signal.SIGINT, _leave)
+    # joblib would try whether it can start processes, for which nobody asks here, and warn where that fails.
+    os.environ.setdefault("JOBLIB_MULTIPROCESSING", "0")
     from .cli import main as run
 
     try:

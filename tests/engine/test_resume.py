@@ -12,6 +12,7 @@ import pytest
 import spdpeg
 from spdpeg import InputError, State, StateError, UnsupportedError
 from spdpeg.engine.registry import REGISTRY
+from spdpeg.schemes import adaptive
 from support import catalogue
 
 SOURCES = (*catalogue.SOURCES, "stream", "stream_sparse")
@@ -183,6 +184,15 @@ def test_damaged_vectors_are_refused(vector: str, damage: str, tmp_path: Path) -
     else:
         state.vectors[vector][0] = np.nan
     with pytest.raises(StateError, match=r"\. (Resume|Start)"):
+        spdpeg.solve(problem, "spdpeg", state=state)
+
+
+def test_a_state_with_an_intercept_needs_one(tmp_path: Path) -> None:
+    """Its kernel would write beyond x."""
+    problem = make_problem("dense", tmp_path)
+    state = spdpeg.solve(problem, "spdpeg", max_passes=1).state
+    state.vectors["learned"][adaptive.BIAS] = 1.0
+    with pytest.raises(StateError, match="has an intercept"):
         spdpeg.solve(problem, "spdpeg", state=state)
 
 

@@ -275,6 +275,8 @@ def damaged(path, **attributes):
         ({"feature_names_in_": np.array(["a"], dtype=object)}, "feature_names_in_ are not one name for each column"),
         ({"certificate_": ["yes", [1.0]]}, "certificate_ is none"),
         ({"objective_": "small"}, "objective_ is no number"),
+        ({"lam1_": "\x1b[31m"}, "lam1_ is made of no numbers"),
+        ({"mean_scores_": np.zeros((0, 2))}, "mean_scores_ is made of no numbers"),
         ({"n_iter_": -1}, "n_iter_ is no count"),
         ({"history_": 3}, "history_ is none"),
         ({"dual_": np.array([np.nan])}, "dual_ does not hold finite numbers"),

@@ -63,6 +63,11 @@ def _faulty_account(model: Any) -> str | None:
     """Of what is told about the fit."""
     if not all(map(_is_number, _listed(model.objective_))):
         return "objective_ is no number"
+    for name in ("lam1_", "lam2_", "mean_scores_"):
+        value = getattr(model, name, None)
+        numbers = isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.size > 0
+        if not (value is None or _is_number(value) or numbers):
+            return f"{name} is made of no numbers"
     if type(model.n_iter_) is not int or model.n_iter_ < 0:
         return "n_iter_ is no count"
     for certificate in _listed(model.certificate_):

@@ -163,6 +163,9 @@ class Solver(Parameterized):
         """Those of `start`; a method whose constants read data makes them here without choosing any."""
         return self.start(problem, batch_size, x0)[1]
 
+    def check_state(self, problem: View, state: State) -> None:
+        """Refuse a state to resume from that no run on the problem can have left; its vectors have the right shapes."""
+
     def weigh(self, problem: View, state: State, rows: Block) -> None:
         """Choose how to polish, by rows of a stream that the state has not used yet."""
 

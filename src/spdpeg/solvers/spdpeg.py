@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..data import Block
-from ..errors import InputError, UnsupportedError
+from ..errors import InputError, StateError, UnsupportedError
 from ..kernels.terms import Terms
 from ..parameters import as_number, one_of, shown, whole_number
 from ..schemes import adaptive
@@ -163,6 +163,11 @@ class SPDPEG(Extragradient):
 
     def check(self, problem: View) -> None:
         require_smooth(self, problem)
+
+    def check_state(self, problem: View, state: State) -> None:
+        learned = state.vectors.get("learned")
+        if learned is not None and learned[adaptive.BIAS] != 0.0 and problem.rows.bias == 0.0:
+            raise StateError("The state has an intercept and the problem has none. Resume with the same problem.")
 
     def default_batch(self, problem: View) -> int:
         """As many rows as keep a step's work on vectors in proportion; told from d and F alone, not from the rows."""
