@@ -13,7 +13,11 @@ from spdpeg.data.base import Block, no_weights
 from spdpeg.data.dense import Dense
 from spdpeg.engine.shuffle import Shuffler
 from spdpeg.errors import InputError, OrderWarning
+from spdpeg.kernels.jit import frozen
+from spdpeg.schemes import adaptive
+from spdpeg.schemes.records import gather
 from spdpeg.solvers import sampling
+from spdpeg.solvers.spdpeg import SPDPEG
 from support import catalogue
 from support.adaptive_twin import AdaptiveTwin
 
@@ -216,8 +220,8 @@ def test_refusals(name: str, value: Any) -> None:
         spdpeg.solve(spdpeg.Problem(X, y, loss=losses.Logistic()), "spdpeg", **{name: value})
 
 
-@pytest.mark.parametrize(("width", "uses"), [(10, 2), (5000, 1)])
-def test_rows_come_again_only_where_there_are_more_of_them_than_columns(width: int, uses: int) -> None:
+@pytest.mark.parametrize(("width", "uses"), [(10, 2), (300, 1), (5000, 1)])
+def test_rows_come_again_only_where_there_are_far_more_of_them_than_columns(width: int, uses: int) -> None:
     state = spdpeg.state.State("spdpeg", {"batch_size": 1}, seed=0)
     shuffler = Shuffler.resumed(64, state, width, 0.0)
     passage = shuffler.receive(block_of(np.ones((1000, 2)), np.ones(1000)))
@@ -241,3 +245,48 @@ def test_what_is_shown_has_not_learned_its_rows_by_heart() -> None:
     problem = spdpeg.Problem(Stream([(X[:600], y[:600])], classes=(-1.0, 1.0)), loss=losses.Logistic(), intercept=1.0)
     x = spdpeg.solve(problem, "spdpeg", max_passes=1, batch_size=4).x
     assert log_loss(x, X[600:], y[600:]) < 0.75
+
+
+def text(rows: int) -> tuple[Any, np.ndarray]:
+    """Documents of 20 words out of 1,000, most of which are commoner in one class; 1 label in 50 is wrong."""
+    rng = np.random.default_rng(0)
+    y = np.sign(rng.standard_normal(rows))
+    chances = np.exp(rng.standard_normal((2, 1000))) / np.arange(3.0, 1003.0)
+    chances /= chances.sum(axis=1, keepdims=True)
+    counts = np.stack([rng.multinomial(20, chances[int(label > 0.0)]) for label in y])
+    X = counts / np.linalg.norm(counts, axis=1, keepdims=True)
+    return sp.csr_array(X), np.where(rng.random(rows) < 0.02, -y, y)
+
+
+def test_what_is_shown_goes_only_as_far_as_new_rows_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = text(2500)
+
+    def learned() -> spdpeg.Result:
+        stream = Stream(cut(X[:1500], y[:1500], 500), classes=(-1.0, 1.0))
+        return spdpeg.solve(spdpeg.Problem(stream, loss=losses.Logistic(), intercept=1.0), "spdpeg", max_passes=1)
+
+    shown = learned()
+    monkeypatch.setattr(SPDPEG, "_fraction", lambda *_: 1.0)
+    whole = learned()
+    for name, vector in whole.state.vectors.items():
+        np.testing.assert_array_equal(vector, shown.state.vectors[name])  # the run itself is the same
+    assert log_loss(shown.x, X[1500:], y[1500:]) < 0.75 * log_loss(whole.x, X[1500:], y[1500:])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_are_mean_losses_by_the_cube(weighted: bool) -> None:
+    X, y = data(60)
+    rng = np.random.default_rng(1)
+    weights = rng.uniform(0.5, 2.0, 60) if weighted else np.ones(60)
+    block = Block(Dense(X).rows, frozen(y), frozen(weights) if weighted else no_weights())
+    names = adaptive.Work._fields
+    vectors = {name: np.zeros(10) for name in names} | {"metric": np.ones(10), "learned": np.zeros(adaptive.LEARNED)}
+    vectors["start"], vectors["x_average"] = rng.standard_normal((2, 10))
+    vectors["learned"][adaptive.LOG_SQUARE] = 10.0  # no row is an outlier
+    adaptive.score_rows(block, np.arange(60), losses.Logistic().value_term, gather(adaptive.Work, vectors))
+    heaviness = np.array([(k + 1) * (k + 2) * (k + 3) for k in range(60)], dtype=float)
+    for fraction, score in zip(adaptive.FRACTIONS, vectors["learned"][adaptive.SCORES :], strict=True):
+        x = vectors["start"] + fraction * (vectors["x_average"] - vectors["start"])
+        expected = np.average(weights * np.logaddexp(0.0, -y * (X @ x)), weights=heaviness)
+        np.testing.assert_allclose(score, expected, rtol=1e-12)
+    assert vectors["learned"][adaptive.SCORED] == 60.0

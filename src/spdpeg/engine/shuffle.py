@@ -1,6 +1,7 @@
 """Rows on their way from a stream to the steps: mixed in a buffer, kept from run to run, none of them dropped."""
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,9 +19,10 @@ _PLACE = (1, 2, 3, 4)
 """Sets these generators apart from those that choose rows of finite data."""
 
 _REPEATED = 1 << 14
-"""Up to so many rows, each that comes lets a random one of the buffer be used once more: short streams have fewer rows
-than a method needs steps. Later rows are used once, and so are the first ones, as many as there are columns: fewer rows
-than columns can be learned by heart."""
+_BY_HEART = 4
+"""Up to _REPEATED rows, each that comes lets a random one of the buffer be used once more: short streams have fewer
+rows than a method needs steps. Later rows are used once, and so are the first ones, _BY_HEART times as many as there
+are columns: so few can be learned by heart."""
 
 
 class Passage(NamedTuple):
@@ -46,8 +48,6 @@ class Shuffler:
         self._out = 0
         """The first rows of `kept` are out of the buffer and wait for a whole step."""
         self._received = 0
-        self._number = -1
-        self._drawn = np.empty((0, 2), dtype=np.int64)
 
     @classmethod
     def resumed(cls, size: int, state: State, width: int, bias: float) -> Self:
@@ -90,7 +90,7 @@ class Shuffler:
             return (np.empty(0, dtype=np.int64),) * 3
         rng = generator(self.seed, *_PLACE, self._received, 0)
         inside = np.arange(self._out, self.kept.labels.size)
-        again = 2 if self._received < 2 * self.size else int(self.size > 0 and self._repeats(self._received))
+        again = 2 if self._received < 2 * self.size else int(self.size > 0 and _repeats(self._width, self._received))
         first, unused = np.array_split(rng.permutation(inside), 2)
         more = [rng.permutation(inside) for _ in range(again)]
         return np.concatenate([np.arange(self._out), first]), unused, np.concatenate([unused, *more])
@@ -116,18 +116,21 @@ class Shuffler:
         found = [np.empty((0, 2), dtype=np.int64)]
         while start < stop:
             chunk, offset = divmod(start, _CHUNK)
-            if chunk != self._number:
-                self._number, self._drawn = chunk, self._draw(chunk)
-            found.append(self._drawn[offset : offset + stop - start])
+            drawn = _draw(self.size, self.seed, self._width, chunk)
+            found.append(drawn[offset : offset + stop - start])
             start += len(found[-1])
         return np.concatenate(found)
 
-    def _draw(self, chunk: int) -> np.ndarray:
-        numbers = chunk * _CHUNK + np.arange(_CHUNK)
-        slots = generator(self.seed, *_PLACE, chunk).integers(self.size, size=(_CHUNK, 2))
-        slots[~self._repeats(numbers), 1] = -1
-        return slots
 
-    def _repeats(self, numbers: Any) -> Any:
-        """Whether a row is used again when those of these numbers come."""
-        return (numbers >= self._width) & (numbers < _REPEATED)
+@lru_cache(maxsize=8)
+def _draw(size: int, seed: int, width: int, chunk: int) -> np.ndarray:
+    """The draws of a chunk, kept: streams that come in small pieces ask for the same ones again and again."""
+    slots = generator(seed, *_PLACE, chunk).integers(size, size=(_CHUNK, 2))
+    slots[~_repeats(width, chunk * _CHUNK + np.arange(_CHUNK)), 1] = -1
+    slots.flags.writeable = False
+    return slots
+
+
+def _repeats(width: int, numbers: Any) -> Any:
+    """Whether a row of so many columns is used again when those of these numbers come."""
+    return (numbers >= _BY_HEART * width) & (numbers < _REPEATED)

@@ -16,16 +16,20 @@ from ..kernels.terms import Terms
 from .primal_dual import blend, expect
 
 RADIUS, WEIGHT, COUNT, SEEN, LOG_SQUARE, LOG_WEIGHT, SLOPE, LOSS, LOSS_AT_ZERO, JUDGED, BRAKE, BIAS, STEP = range(13)
-SURPRISED, MEASURED, LENGTH = 13, 14, 15
+SURPRISED, MEASURED, LENGTH, FRACTION, SCORED, SCORES = 13, 14, 15, 16, 17, 18
 """Places in the vector of what the method learns about its course:
 
 largest distance from the start; sum of squared distance times squared gradient; steps since the start; rows measured;
 means of log |a_i|^2 and of log w_i; mean slope of the loss at 0; recent losses at x and at 0, and how many of them
 since the start; factor that shrinks with each new start; entry of the intercept's column; last step; fraction of recent
 rows that were far larger than expected, less that of those far smaller; rows that the columns were measured on; how
-long a step to show at most, in safe ones, 0 if unknown.
+long a step to show at most, in safe ones, and which part of the way from the start to the average, 0 if unknown; rows
+that parts of the way were scored on, and from SCORES on the mean loss at each of them.
 """
-LEARNED = 16
+
+FRACTIONS = 2.0 ** (-0.5 * np.arange(7))
+"""Parts of the way from the start to the average."""
+LEARNED = SCORES + FRACTIONS.size
 
 _FORGETTING = 3.0
 """Means of row sizes weigh row i like i^3: first chunks of another size are soon forgotten."""
@@ -73,6 +77,8 @@ class Course(NamedTuple):
     forgetting: float
     """Iterate k weighs like k^forgetting in the averages."""
     two_samples: bool
+    once: bool
+    """Rows come from a stream: what it shows is chosen by rows before they are used."""
     first: float
     """The first step goes this many times as far as 1 / (curvature * typical square) would."""
 
@@ -115,6 +121,7 @@ def measure(
                 # Most rows have another size now: forget the old one, the columns, and the averages that belong to it.
                 learned[SEEN] = min(learned[SEEN], 0.25 * _RECENT)
                 learned[SURPRISED] = learned[WEIGHT] = learned[COUNT] = learned[MEASURED] = 0.0
+                learned[SCORED] = learned[FRACTION] = 0.0
                 columns.squares[:] = 0.0
                 columns.counts[:] = 0.0
             learned[LOG_SQUARE] = toward(learned[LOG_SQUARE], math.log(square), learned[SEEN], first)
@@ -131,6 +138,34 @@ def shrinkage(square: float, learned: np.ndarray) -> float:
     """Factor by which the gradient of a row of this weighted square is shrunk: 1 unless it is far larger than most."""
     typical = _OUTLYING * math.exp(learned[LOG_SQUARE] + learned[LOG_WEIGHT])
     return math.sqrt(typical / square) if square > typical else 1.0
+
+
+@inner
+def score(
+    block: Block,
+    rows: Rows,
+    order: np.ndarray,
+    value: Term,
+    metric: np.ndarray,
+    start: np.ndarray,
+    average: np.ndarray,
+    learned: np.ndarray,
+) -> None:
+    """Learn from rows that the average has not seen which part of the way to it is best; later rows are heavier."""
+    for k in range(order.size):
+        i = order[k]
+        weight, label = weight_of(block.weights, i), block.labels[i]
+        square = scaled_square(rows, i, metric) - rows.bias * rows.bias
+        if shrinkage(weight * square, learned) < 1.0:
+            continue
+        most = _LARGEST_LOSS * weight * call_scalar(value, 0.0, label)
+        origin = row_dot(rows, i, start)
+        way = row_dot(rows, i, average) - origin
+        learned[SCORED] += 1.0
+        theta = (1.0 + _FORGETTING) / (learned[SCORED] + _FORGETTING)
+        for j in range(FRACTIONS.size):
+            here = min(weight * call_scalar(value, origin + FRACTIONS[j] * way, label), most)
+            learned[SCORES + j] += theta * (here - learned[SCORES + j])
 
 
 class Stride(NamedTuple):
@@ -265,6 +300,14 @@ class Work(NamedTuple):
 
 
 @kernel
+def score_rows(block: Block, order: np.ndarray, value: Term, work: Work) -> None:
+    """`score` on rows along which no step is taken."""
+    given, learned = block.rows, work.learned
+    rows = Rows(given.values, given.indices, given.indptr, given.width, learned[BIAS])
+    score(block, rows, order, value, work.metric, work.start, work.x_average, learned)
+
+
+@kernel
 def adaptive_extragradient(
     block: Block,
     order: np.ndarray,
@@ -319,6 +362,8 @@ def adaptive_extragradient(
         if given.bias != 0.0:
             follow_size(learned, x, start, x_average, gradient_average)
             rows = Rows(given.values, given.indices, given.indptr, given.width, learned[BIAS])
+        if course.once and learned[COUNT] > 0.0:
+            score(block, rows, rows_here, value, metric, start, x_average, learned)
         # A loop that adds up writes nothing: its order, hence its rounding, would depend on where the vectors lie.
         distance = 0.0
         for j in range(x.size):
@@ -349,7 +394,7 @@ def adaptive_extragradient(
                 x_average[j] = x[j]
                 gradient_average[j] = 0.0
             y_average[:] = 0.0
-            learned[RADIUS] = learned[WEIGHT] = learned[COUNT] = 0.0
+            learned[RADIUS] = learned[WEIGHT] = learned[COUNT] = learned[SCORED] = learned[FRACTION] = 0.0
             learned[SEEN] = min(learned[SEEN], _RECENT)
             continue
 

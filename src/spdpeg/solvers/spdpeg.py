@@ -40,6 +40,9 @@ _FROM_ZERO, _FROM_A_FIT = 2.0, 0.02
 _ENOUGH_ROWS = 32
 """Rows that are enough to say which of two points is better."""
 
+_ENOUGH_TO_SCORE = 64
+"""Rows that an average has to be made of, and scored on, before it is said to have gone too far."""
+
 _FIRST_METRIC = 256
 """Rows after which steps of coordinates may differ; how they do is found again whenever there are twice as many."""
 
@@ -273,6 +276,7 @@ class SPDPEG(Extragradient):
             shift,
             self._forgetting,
             self._two_samples,
+            problem.rows.n_samples is None,
             _FROM_ZERO if not start.any() else _FROM_A_FIT,
         )
 
@@ -288,16 +292,31 @@ class SPDPEG(Extragradient):
         return found._replace(x=x, x_last=x_last)
 
     def weigh(self, problem: View, state: State, rows: Block) -> None:
-        """Find out on other rows how long a step to show at most: rows that were used may ask for too long ones."""
+        """Find out on other rows how far to go at most in what is shown: rows that were used may ask for too much."""
+        v = state.vectors
+        if "learned" in v:
+            if v["learned"][adaptive.SCORED] >= _ENOUGH_TO_SCORE:
+                every = np.arange(rows.labels.size)
+                adaptive.score_rows(rows, every, problem.loss.value_term, gather(adaptive.Work, v))
+            v["learned"][adaptive.FRACTION] = self._fraction(state)
         if self._can_judge(state, rows, 2 * _ENOUGH_ROWS):
             length, _ = self._sharpened(problem, state, rows, sharpening.LENGTHS)
-            state.vectors["learned"][adaptive.LENGTH] = length
+            v["learned"][adaptive.LENGTH] = length
+
+    def _fraction(self, state: State) -> float:
+        """The part of the way from the start to the average that was best on rows before they were used."""
+        learned = state.vectors["learned"]
+        if learned[adaptive.SCORED] < _ENOUGH_TO_SCORE:
+            return 1.0
+        return float(adaptive.FRACTIONS[int(np.argmin(learned[adaptive.SCORES :]))])
 
     def polish(self, problem: View, state: State, rows: Block | None) -> None:
         """Show a point that is sparse and fused where the penalties make it so, and no worse than the start."""
         v = state.vectors
         if "learned" not in v or v["learned"][adaptive.COUNT] == 0.0:
             return
+        fraction = v["learned"][adaptive.FRACTION] or self._fraction(state)
+        v["x_average"] = v["start"] + fraction * (v["x_average"] - v["start"])
         if rows is not None and self._can_judge(state, rows, _ENOUGH_ROWS):
             most = v["learned"][adaptive.LENGTH] or math.inf
             lengths = sharpening.LENGTHS
