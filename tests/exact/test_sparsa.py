@@ -95,3 +95,17 @@ def test_takes_over_from_a_working_set_with_many_pieces(monkeypatch: pytest.Monk
     assert result.status is Status.TOLERANCE
     reference = spdpeg.solve(problem, "prox-newton", tol=1e-9)
     assert result.objective <= reference.objective * (1 + TOL)
+
+
+def test_an_intercept_takes_hardly_more_reads() -> None:
+    rng = np.random.default_rng(1)
+    X = np.where(rng.random((300, 400)) < 0.03, np.abs(rng.standard_normal((300, 400))), 0.0)
+    y = np.where(X @ rng.standard_normal(400) + 1.0 + rng.standard_normal(300) > 0.0, 1.0, -1.0)
+    without, beside = (
+        spdpeg.solve(
+            spdpeg.Problem(X, y, loss=losses.Logistic(), r1=penalties.L1(1e-3), intercept=intercept), "sparsa", tol=TOL
+        )
+        for intercept in (False, True)
+    )
+    assert without.status is beside.status is Status.TOLERANCE
+    assert beside.passes <= 2.0 * without.passes

@@ -19,7 +19,7 @@ from ..penalties import Penalty
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
 from ..state import State
-from ..sums import Evaluation, Sweep, Token
+from ..sums import Evaluation, Sums, Sweep, Token
 from ..view import View
 
 _MEMORY = 5
@@ -79,35 +79,45 @@ class SpaRSA(Periodic, Watcher):
         n, d = problem.sums.length_kept(), x0.size
         vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "margins": np.zeros(n), "gradient": np.zeros(d)}
         vectors["values"] = np.zeros(_MEMORY)
-        return {"loss": math.nan, "length": 1.0, "decrease": math.inf, "least": math.inf, "stalled": 0}, vectors
+        numbers = {"loss": math.nan, "length": 1.0, "decrease": math.inf, "least": math.inf, "stalled": 0}
+        return numbers | {"unit": 1.0}, vectors
 
     def prepare(self, problem: View, terms: Terms, state: State) -> int:
-        """Loss and gradient at the start, and the curvature of the loss along the gradient."""
+        """Loss and gradient at the start, and the curvature of the loss along the gradient and along the intercept."""
         if not math.isnan(state.numbers["loss"]):
             return 0
-        x, sums = state.vectors["x"].copy(), problem.sums
-        first = sums.at(x)
-        # One product with the true Hessian gives the first length its unit.
-        again = sums.at(x, model=first, ahead=x - first.gradient)
-        assert again.foretold_gradient is not None
-        curved = float(first.gradient @ (first.gradient - again.foretold_gradient))
-        square = float(first.gradient @ first.gradient)
-        state.numbers["length"] = square / curved if curved > 0.0 else 1.0
+        x, sums, n_features = state.vectors["x"].copy(), problem.sums, problem.rows.n_features
+        first, numbers, reads = sums.at(x), state.numbers, 2
+        # One product with the true Hessian gives the first length its unit, another one that of an intercept.
+        slope = first.gradient.copy()
+        slope[n_features:] = 0.0
+        curvature = self._curvature(sums, first, x, slope)
+        numbers["length"] = 1.0 / curvature if curvature > 0.0 else 1.0
+        if n_features < x.size:
+            alone = np.zeros(x.size)
+            alone[n_features:] = 1.0
+            unit = numbers["length"] * self._curvature(sums, first, x, alone)
+            numbers["unit"] = unit if unit > 0.0 else 1.0
+            reads += 1
         self._take(problem, state, x, first)
         state.vectors["values"][:] = state.numbers["least"]
-        return 2 * sums.n_rows
+        return reads * sums.n_rows
 
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers, penalty = state.vectors, state.numbers, _joint(problem)
         x, g, length = v["x"].copy(), v["gradient"].copy(), numbers["length"]
         ceiling, least = float(v["values"].max()), numbers["least"]
-        reads = 0
+        # Beside the columns of the features, that of an intercept is long: it has a unit of its own.
+        units = np.ones(x.size)
+        units[problem.rows.n_features :] = numbers["unit"]
+        downhill, reads = g / units, 0
         while True:
-            ahead = penalty.prox(x - length * g, length)
+            ahead = penalty.prox(x - length * downhill, length)
             move = ahead - x
             sweep = problem.sums.at(ahead)
             reads += 1
-            decrease = float(move @ move) / (2.0 * length)
+            square = float(move @ (units * move))
+            decrease = square / (2.0 * length)
             value = sweep.loss + problem.penalty.value(ahead)
             if value <= ceiling - _SUFFICIENT * decrease + _ROUNDING * abs(ceiling):
                 break
@@ -123,7 +133,7 @@ class SpaRSA(Periodic, Watcher):
         # Along a way without curvature the length says nothing new.
         if product > 0.0:
             longest = state.steps % 2 == 0
-            length = float(move @ move) / product if longest else product / float(change @ change)
+            length = square / product if longest else product / float(change @ (change / units))
         numbers["length"] = length
         return reads * problem.sums.n_rows
 
@@ -155,6 +165,14 @@ class SpaRSA(Periodic, Watcher):
         if self._reached is not None and self._reached[0] is kept:
             return self._reached[1]
         return kept if kept.size else None
+
+    @staticmethod
+    def _curvature(sums: Sums, at: Sweep, x: np.ndarray, way: np.ndarray) -> float:
+        """Of the loss along a way, as a part of its square."""
+        ahead = sums.at(x, model=at, ahead=x + way)
+        assert ahead.foretold_gradient is not None
+        square = float(way @ way)
+        return float(way @ (ahead.foretold_gradient - at.gradient)) / square if square > 0.0 else 0.0
 
     def _take(self, problem: View, state: State, x: np.ndarray, sweep: Sweep) -> None:
         v, numbers = state.vectors, state.numbers
