@@ -93,7 +93,7 @@ class TestEqualsAColumnOfOnes:
         if solver == "spdpeg":
             options["mode"] = "tight"  # the default gives the intercept's column a size of its own
         if solver == "sparsa":
-            options["max_iterations"] = 500  # the column has a unit of its own here too, so that only the ends are equal
+            options["max_iterations"] = 500  # it has one here too, so that only the ends are equal
         if solver in ("spdpeg-sc1", "spdpeg-sc2"):
             with pytest.raises(UnsupportedError, match="neither r1 nor mu_loss brings any"):
                 spdpeg.solve(beside, solver, **options)
