@@ -56,7 +56,7 @@ for panel, (title, coef) in zip(panels, shown.items(), strict=True):
 # How to choose them
 # ------------------
 #
-# ``path(GeneralizedLasso(F), X, y)`` fits over both weights, ``lam_max`` tells where all coefficients are zero, and any
+# ``path(GeneralizedLasso(F), X, y)`` fits over both weights, ``lam_max`` finds where all coefficients are zero, and any
 # search of scikit-learn (``GridSearchCV``) takes the model.
 #
 # Common pitfalls

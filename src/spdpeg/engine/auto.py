@@ -66,6 +66,8 @@ _MOST_PIECES, _MOST_RIDGE_PIECES = 1000, 200
 than the few that a quasi-Newton model takes."""
 _MANY_READS = 500
 """Reads after which that was a wrong guess."""
+_CURVATURE = 1e6
+"""Products of two entries of a row, over all rows, from which on a path keeps the curvature of a neighbour."""
 _INNER_STEPS = 300.0
 """Steps of ADMM that solve a quadratic model, about."""
 _DENSE = 0.2
@@ -319,8 +321,13 @@ def newton_first(problem: View) -> bool:
 
 def continues(problem: View) -> bool:
     """Whether runs from one penalty weight to the next should be Newton's, on a d x d matrix (`Continuation`)."""
-    sampled = not _exact(problem) and is_tall(problem)
-    return sampled and math.isfinite(problem.loss.curvature) and newton_first(problem)
+    if not is_tall(problem) or problem.rows.on_disk or not math.isfinite(problem.loss.curvature):
+        return False
+    # A step of the exact methods computes the curvature of all rows, which may cost several reads. Kept curvature takes
+    # more steps, and gives the same structure where one prox holds all penalties.
+    n, entries = problem.rows.block.labels.size, problem.rows.block.rows.values.size
+    kept = problem.penalty.joint is not None and not problem.loss.quadratic and entries**2 > _CURVATURE * n
+    return (kept or not _exact(problem)) and newton_first(problem)
 
 
 def newton_flops(problem: View) -> float:

@@ -97,15 +97,18 @@ class Repeated(Operator):
             places = np.flatnonzero(inputs // width == copy)
             of_part = places[inputs[places] - copy * width < part.n_inputs]
             skipped = np.setdiff1d(places, of_part)
+            units = (np.ones(skipped.size), (skipped, np.arange(skipped.size)))
+            columns.append(sp.csc_array(units, shape=(inputs.size, skipped.size)))
+            if of_part.size == 0:  # an intercept alone, at every weight of a path
+                continue
             basis = part.null_space(inputs[of_part] - copy * width)
             if basis is None:
                 return None
             lift = sp.csc_array(
                 (np.ones(of_part.size), (of_part, np.arange(of_part.size))), (inputs.size, of_part.size)
             )
-            units = (np.ones(skipped.size), (skipped, np.arange(skipped.size)))
-            columns += [lift @ basis, sp.csc_array(units, shape=(inputs.size, skipped.size))]
-        return sp.csc_array(sp.hstack(columns))
+            columns.append(lift @ basis)
+        return columns[0] if len(columns) == 1 else sp.csc_array(sp.hstack(columns))
 
     def matrix(self) -> sp.csr_array:
         G = self.part.matrix()
