@@ -173,3 +173,14 @@ def test_sets_that_contradict_each_other_are_refused() -> None:
     model = estimators.CompositeRegressor(r1=penalties.Box(2.0, 3.0), r2=penalties.Box(-1.0, 1.0))
     with pytest.raises(InputError, match="contradict each other"):
         model.fit(X, X[:, 0])
+
+
+def test_columns_out_of_order() -> None:
+    """Each row of a CSR matrix backwards: SciPy would sort it where it is, which is the user's memory."""
+    thin = sp.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    order = np.concatenate([np.arange(*ends)[::-1] for ends in zip(thin.indptr[:-1], thin.indptr[1:], strict=True)])
+    backwards = sp.csr_array((thin.data[order], thin.indices[order], thin.indptr), shape=thin.shape)
+    given = backwards.indices.copy()
+    for model in (estimators.FusedLasso(), estimators.FusedLasso(family="huber"), estimators.FusedLassoCV(cv=3)):
+        np.testing.assert_allclose(model.fit(backwards, Y).coef_, model.fit(thin, Y).coef_, atol=1e-9)
+    np.testing.assert_array_equal(backwards.indices, given)

@@ -181,6 +181,8 @@ def _units(problem: View) -> np.ndarray:
         return np.zeros(problem.rows.n_features)
     rows, weights = data_matrix(sample.block.rows._replace(bias=0.0)), sample.block.weights
     weights = weights if weights.size else np.ones(rows.shape[0])
+    if sp.issparse(rows):
+        rows = rows.copy()  # SciPy sorts columns where they are, and these belong to the user
     size = float(abs(rows).max()) or 1.0  # whose square may be no number
     squares = weights @ abs(rows / size) ** 2
     counts = weights @ (rows != 0.0)
