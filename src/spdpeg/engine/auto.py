@@ -321,13 +321,14 @@ def newton_first(problem: View) -> bool:
 
 def continues(problem: View) -> bool:
     """Whether runs from one penalty weight to the next should be Newton's, on a d x d matrix (`Continuation`)."""
-    if not is_tall(problem) or problem.rows.on_disk or not math.isfinite(problem.loss.curvature):
+    rows = problem.rows
+    if not rows.in_memory or not is_tall(problem) or not math.isfinite(problem.loss.curvature):
         return False
     # A step of the exact methods computes the curvature of all rows, which may cost several reads. Kept curvature takes
     # more steps, and gives the same structure where one prox holds all penalties.
-    n, entries = problem.rows.block.labels.size, problem.rows.block.rows.values.size
-    kept = problem.penalty.joint is not None and not problem.loss.quadratic and entries**2 > _CURVATURE * n
-    return (kept or not _exact(problem)) and newton_first(problem)
+    n, entries = rows.block.labels.size, rows.block.rows.values.size
+    kept = problem.penalty.joint is not None and not problem.loss.quadratic and not rows.on_disk
+    return ((kept and entries**2 > _CURVATURE * n) or not _exact(problem)) and newton_first(problem)
 
 
 def newton_flops(problem: View) -> float:
