@@ -81,9 +81,10 @@ def restored(
     low, high = (np.concatenate(both) for both in ends)
     sizes = np.abs(B)
     u = np.clip(problem.sums.vector(slopes.values()), low[:n], high[:n])
-    effect = np.abs(y) * sizes[n:].max(axis=1, initial=0.0)
+    across = sizes[n:].max(axis=1, initial=0.0)
     strongest = float((sizes.T @ (weight * np.abs(np.concatenate([u, y])))).max(initial=0.0))
-    z = np.clip(np.concatenate([u, np.where(effect > noise * strongest, y, 0.0)]), low, high)
+    noisy = (across > 0.0) & (np.abs(y) * across <= noise * strongest)
+    z = np.clip(np.concatenate([u, np.where(noisy, 0.0, y)]), low, high)
     # What is at the end of its interval could never leave it again; it is given a little freedom of its own.
     width = high - low
     least = _EDGE * np.where(np.isfinite(width), width, 0.0)
