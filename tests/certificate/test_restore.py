@@ -45,12 +45,22 @@ def test_a_multiplier_that_is_not_0_sticks_out_at_any_point() -> None:
         assert problem.certificate(np.zeros(2), np.array(y)).dual <= best.primal * (1.0 + 1e-12)
 
 
+def test_large_entries_whose_products_with_rows_cancel() -> None:
+    """The objective is told with as many digits as the bound, so that none is lost where it seems to lie above."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((11, 1)) + 1e-7 * rng.standard_normal((11, 10))
+    problem = spdpeg.Problem(X, rng.standard_normal(11), loss=losses.Huber(0.01))
+    result = spdpeg.solve(problem, tol=1e-9)
+    assert np.abs(result.x).max() > 1e5
+    assert result.status is Status.TOLERANCE
+
+
 def test_a_row_of_f_without_entries_keeps_its_multiplier() -> None:
     """It reaches nothing, and the bound has its part of r2."""
     rng = np.random.default_rng(2)
     F = np.vstack([rng.standard_normal((3, 4)), np.zeros((1, 4))])
     r2 = penalties.Quantile(np.array([0.1, -0.2, 0.3, 5.0]), 0.5, 0.1)
-    view = spdpeg.Problem(rng.standard_normal((9, 4)), rng.standard_normal(9), r2=r2, F=F).view
+    view = spdpeg.Problem(rng.standard_normal((9, 4)), rng.standard_normal(9), losses.Squared(), r2=r2, F=F).view
     moved = restored(view, given(view, 0.1 * rng.standard_normal(9)), np.array([0.01, 0.02, -0.01, -0.05]), np.ones(4))
     assert moved is not None
     assert moved.y[3] == -0.05

@@ -172,6 +172,16 @@ def test_a_start_outside_the_domain_or_far_away(family: str, size: float) -> Non
     assert solve(problem, x0=np.full(5, -size), tol=1e-6).status is Status.TOLERANCE
 
 
+@pytest.mark.parametrize("size", [0.1, 1.0, 10.0])
+def test_a_domain_without_0_far_from_what_the_loss_asks_for(family: str, size: float) -> None:
+    X, y = rows(family, 30, 12)
+    F = np.eye(12)[:3] - np.eye(12)[3:6]
+    r1, r2 = penalties.Quantile(size * np.arange(12.0), 0.85, 5.0), penalties.Simplex(size)
+    X, y = np.repeat(X, 2, axis=0), np.repeat(1e-3 * (1 + y), 2)
+    problem = Problem(X, y, loss=FAMILIES[family][0], r1=r1, r2=r2, F=F)
+    assert solve(problem, tol=1e-3).status is Status.TOLERANCE
+
+
 def test_offsets_are_refused() -> None:
     X, y = rows("poisson")
     with pytest.raises(InputError, match="offset has shape"):

@@ -22,7 +22,7 @@ from ..sums import Evaluation, Token
 from ..view import View
 from .record import Certificate
 from .residual import kkt_residual, residual
-from .restore import restored
+from .restore import restored, sharper_value
 from .slopes import Slopes, at_point, balance, given, is_balanced, root_mean_square
 
 __all__ = ["bound", "certify", "kkt_residual", "least_gap"]
@@ -110,6 +110,9 @@ def certify(
             lower = max(lower, bound(problem, at_point(problem, evaluation, accuracy), y.copy(), x, least))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         obstacle = NO_CONJUGATE
+    if primal < lower < math.inf and evaluation.margins is not None:
+        sharper = sharper_value(problem, x)
+        primal = primal if sharper is None else sharper
     if primal < lower < math.inf:
         lower -= _cancelled(problem, x, y, slopes, slopes_gradient, evaluation)
     certificate = Certificate(primal, lower, math.nan)

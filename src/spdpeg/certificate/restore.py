@@ -8,7 +8,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..data.blocks import data_matrix
-from ..kernels.double_double import add, multiply
+from ..kernels.double_double import add, multiply, two_product
 from ..kernels.jit import kernel
 from ..view import View
 from .slopes import Slopes, given
@@ -129,6 +129,22 @@ def _with_low_digits(
     return parts, v
 
 
+def sharper_value(problem: View, x: np.ndarray) -> float | None:
+    """The objective with margins and F x of 32 digits, rounded; None if rows are far away or the problem is large.
+
+    Where columns almost depend on each other, x is large and its products with rows cancel.
+    """
+    block, m = problem.sums.block, problem.F.n_outputs
+    if block is None or not problem.sums.resident or (problem.sums.n_rows + m) * x.size > _MOST_READ:
+        return None
+    margins, image = np.empty(problem.sums.n_rows), np.empty(m)
+    _image(_dense(data_matrix(block.rows)), x, margins)
+    loss = problem.sums.evaluate(x, margins).loss
+    if m:
+        _image(_dense(problem.F.matrix()), x, image)
+    return loss + problem.regularizer.value(x) + problem.r2.value(image)
+
+
 class _Domain:
     """That of r1*, as far as single entries tell, and what r1 knows of the others."""
 
@@ -180,6 +196,17 @@ def _add(parts: np.ndarray, move: np.ndarray, low: np.ndarray, high: np.ndarray)
 def _sum(parts: np.ndarray, move: np.ndarray) -> None:
     for i in range(move.size):
         parts[0, i], parts[1, i] = add(parts[0, i], parts[1, i], move[i], 0.0)
+
+
+@kernel
+def _image(B: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
+    """B x, added up in 32 digits."""
+    for i in range(B.shape[0]):
+        high, low = 0.0, 0.0
+        for j in range(B.shape[1]):
+            more, less = two_product(B[i, j], x[j])
+            high, low = add(high, low, more, less)
+        out[i] = high
 
 
 @kernel

@@ -84,7 +84,16 @@ class InteriorPoint(Periodic):
             state.numbers["infeasible"] = solution.status == "infeasible"
             return problem.rows.block.labels.size
         x = within(model, solution.w if face is None else face)[:d]
-        v["x"][:] = x if problem.objective(x) < problem.objective(np.zeros(d)) else 0.0
+        # More digits are no gain where systems of 32 fail; then all stays as it was.
+        if (
+            state.numbers["solved"]
+            and solution.status == "inaccurate"
+            and problem.objective(x) > problem.objective(v["x"])
+        ):
+            state.numbers["exhausted"] = True
+            return problem.rows.block.labels.size
+        before = v["x"] if state.numbers["solved"] else np.zeros(d)
+        v["x"][:] = x if problem.objective(x) < problem.objective(before) else before
         lines = penalties.form.n_lines
         own = np.concatenate([solution.y[:lines], solution.y[form.n_lines :]])
         v["y"][:] = penalties.multiplier(solution.w, own)

@@ -47,6 +47,10 @@ _MOST_CRAWLED = 6
 """Relative gain of a step that is hardly one, and how many of those in a row end a run."""
 
 
+_NEARER = (1e2, 1e4, 1e8)
+"""Factors on the curvature of a model at a point outside the domain, where its minimum is so far inside that a loss
+with exponentials overflows: with them it is the nearest point inside, in the metric of the rows."""
+
 _BEYOND = 700.0
 """Margins whose exponential is 0 or infinite: of labels that are all 0, whose best intercept is infinite."""
 
@@ -122,12 +126,16 @@ class Newton:
             based = self._floored(at)
             minimum = self._minimum(at.x, based)
             slope, foretold = self._expected(at, based, minimum)
+        ahead = self._ahead(minimum, based)
+        outside = not np.isfinite(at.value)  # of the domain, where any point inside is better
+        for factor in _NEARER if outside else ():
+            if np.isfinite(ahead.loss):
+                break
+            minimum = self._minimum(at.x, based, factor)
+            ahead = self._ahead(minimum, based)
         z = minimum.point
-        with np.errstate(over="ignore", invalid="ignore"):  # a loss that grows exponentially, from which it steps back
-            ahead = self.sums.at(z, curvature=True, model=based, ahead=minimum.w[: z.size])
         penalty, move = self._penalty(z), z - at.x
         following = Iterate(z, ahead, ahead.loss + penalty, at.floor, foretold=foretold)
-        outside = not np.isfinite(at.value)  # of the domain, where any point inside is better
         lower = following.value <= at.value + _ARMIJO * slope + _ROUNDING * abs(at.value)
         if not (outside or (lower and np.isfinite(following.value))):
             following = self._search(at, following, move, slope)
@@ -143,10 +151,17 @@ class Newton:
             return at.sweep
         return self.sums.floored(at.sweep, floor)
 
-    def _minimum(self, x: np.ndarray, sweep: Sweep) -> Minimum:
-        H = sweep.curvature
-        assert H is not None
+    def _minimum(self, x: np.ndarray, sweep: Sweep, factor: float = 1.0) -> Minimum:
+        """Of the model at x, with so many times its curvature."""
+        assert sweep.curvature is not None
+        H = factor * sweep.curvature
         return self._models.minimum(H, H @ x - sweep.gradient, x)
+
+    def _ahead(self, minimum: Minimum, based: Sweep) -> Sweep:
+        """The sums at the model's minimum, dual point included."""
+        z = minimum.point
+        with np.errstate(over="ignore", invalid="ignore"):  # a loss that grows exponentially, from which it steps back
+            return self.sums.at(z, curvature=True, model=based, ahead=minimum.w[: z.size])
 
     def _expected(self, at: Iterate, based: Sweep, minimum: Minimum) -> tuple[float, float]:
         """The slope of the objective towards the model's minimum, and by how much the model falls on the way."""

@@ -252,7 +252,9 @@ class ProxNewton(Periodic, Watcher):
         v["margins"] = problem.sums.kept(at.sweep.margins)
         numbers["floor"], numbers["loss"], numbers["value"] = at.floor, at.sweep.loss, at.value
         if math.isnan(numbers["start"]) and math.isfinite(at.value) and not problem.loss.attained:
-            numbers["start"] = at.value
+            # That at x = 0 if it is less: a start far away, or the first point inside a domain, may have any.
+            at_zero = problem.rows.loss_at_zero + problem.penalty.value(np.zeros(at.x.size))
+            numbers["start"] = min(at.value, at_zero if math.isfinite(at_zero) else problem.rows.loss_at_zero)
         numbers["drop"] = at.foretold / abs(at.value) if at.value else 0.0
         numbers["exhausted"], numbers["infeasible"] = at.exhausted, at.infeasible
         numbers["crawled"] = at.crawled
