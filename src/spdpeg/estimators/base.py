@@ -219,16 +219,18 @@ class Estimator(fitting.Model, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Self:
         with intact(self), threads.using(threads.checked_jobs(self.n_jobs)):
-            fitting.check_settings(self)  # before the model is copied
+            fitting.check_settings(self)  # before cross-validation copies the model
             if is_dask(X):  # read once, whatever is asked of it below
                 X, y, sample_weight = fitting.rows(self, X, y, sample_weight, offset).X, None, None
             self._choose(X, y, sample_weight, offset)
+            # The plan comes before "auto" weights: these follow from the gradient at x = 0 of its problems, which keep
+            # what was measured of the rows when the weights change.
             plan = self._weighed(fitting.plan(self, X, y, sample_weight, offset))
             fitting.keep(self, plan, fitting.fit(plan))
-            self._tell_zeros((X, y, sample_weight, offset))
+            self._warn_of_zeros((X, y, sample_weight, offset))
         return self
 
-    def _tell_zeros(self, data: tuple[Any, ...]) -> None:
+    def _warn_of_zeros(self, data: tuple[Any, ...]) -> None:
         """Warn if the penalties have left nothing, with the weights at which that begins."""
         if np.any(self.coef_) or not isinstance(getattr(self, "lam1", None), float | int):
             return
