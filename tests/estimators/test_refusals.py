@@ -32,6 +32,18 @@ def test_parameters(name, value):
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("make", [estimators.FusedLasso, estimators.FusedLogisticRegression, estimators.FusedLassoCV])
+def test_damaged_sparse_labels(make, kind):
+    labels = kind(Y[:, None])
+    labels.indices[2] = 10**6
+    model = make()
+    assert "y is a damaged sparse matrix" in refused(lambda: model.fit(X, labels))
+    model.fit(X, Y)
+    refused(lambda: model.score(X, labels))
+    refused(lambda: model.score(X, Y, labels))
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
 @pytest.mark.parametrize("name", ["bounds", "lam1", "F"])
 def test_damaged_sparse_matrices_as_parameters(name, kind):
     """SciPy would follow their indices out of memory."""

@@ -295,7 +295,7 @@ class Estimator(fitting.Model, BaseEstimator):
         form = {"accept_sparse": "csr", "dtype": _FLOATS}
         with told(X):
             X, y = validate_data(
-                self, sound(unmasked("X", X)), unmasked("y", y), reset=reset, order="C", **form, **checks
+                self, sound(unmasked("X", X)), sound(unmasked("y", y), "y"), reset=reset, order="C", **form, **checks
             )
         weights = None
         if sample_weight is not None:

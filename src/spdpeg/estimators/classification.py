@@ -16,6 +16,7 @@ from .. import losses
 from ..errors import InputError, UnsupportedError
 from ..lazy import is_dask
 from ..parameters import one_of, shown
+from ..sparse import sound
 from ..view import Positive
 from . import cluster, fitting, inputs
 from .base import Estimator, takes_chunks
@@ -146,7 +147,7 @@ class Classifier(ClassifierMixin, Estimator):
         if is_dask(X):
             return cluster.score(self, X, y, sample_weight)
         with told():
-            return float(super().score(X, y, sample_weight))
+            return float(super().score(X, sound(y, "y"), sound(sample_weight, "sample_weight")))
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> fitting.Data:
         if offset is not None:

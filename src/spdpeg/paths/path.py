@@ -15,6 +15,7 @@ from ..estimators.fitting import EPS, chosen, derive, walk
 from ..estimators.inputs import told
 from ..parameters import numbers, whole_number
 from ..plots.form import mark_of, names_of, places_of, shape_of, titles_of
+from ..sparse import sound
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,6 +107,7 @@ class Path:
         -------
         array of shape (k1, k2)
         """
+        X, y = sound(X), sound(y, "y")
         with told():
             score = check_scoring(self.model, scoring)
             found = [[score(self.at(i, j), X, y) for j in range(self.lam2.size)] for i in range(self.lam1.size)]
