@@ -43,6 +43,10 @@ def test_damaged_sparse_labels(make, kind):
     refused(lambda: model.score(X, Y, labels))
 
 
+def test_one_weight_for_all_rows_cannot_be_split():
+    refused(lambda: estimators.FusedLassoCV().fit(X, Y, sample_weight=2.0))
+
+
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
 @pytest.mark.parametrize("name", ["bounds", "lam1", "F"])
 def test_damaged_sparse_matrices_as_parameters(name, kind):

@@ -179,6 +179,7 @@ def test_something_else(tmp_path):
     ("options", "complaint"),
     [
         ({"format": "xls"}, "There is no format called 'xls'. Choose from: libsvm, csv"),
+        ({"format": ["csv"]}, "There is no format called ['csv']"),
         ({"n_features": 0}, "n_features is 0"),
         ({"target": "label"}, "the format libsvm has its labels elsewhere"),
     ],

@@ -274,6 +274,7 @@ def damaged(path, **attributes):
         ({"n_features_in_": True}, "n_features_in_ is no number of columns"),
         ({"feature_names_in_": np.array(["a"], dtype=object)}, "feature_names_in_ are not one name for each column"),
         ({"certificate_": ["yes", [1.0]]}, "certificate_ is none"),
+        ({"certificate_": "yes"}, "certificate_ is none"),
         ({"objective_": "small"}, "objective_ is no number"),
         ({"lam1_": "\x1b[31m"}, "lam1_ is made of no numbers"),
         ({"mean_scores_": np.zeros((0, 2))}, "mean_scores_ is made of no numbers"),

@@ -135,9 +135,10 @@ class ChosenWeight:
     def _scored(self, model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> np.ndarray:
         given = {"sample_weight": sample_weight, "offset": offset}
         extras = {name: part for name, part in given.items() if part is not None}
-        data = [X, *indexable(y, *extras.values())]
-        if not isinstance(X, Source):
-            data = indexable(*data)
+        with told():
+            data = [X, *indexable(y, *extras.values())]
+            if not isinstance(X, Source):
+                data = indexable(*data)
         try:
             own = _score_of(model) if self.scoring is None else None
             scorer = check_scoring(model, self.scoring) if own is None else own

@@ -141,7 +141,7 @@ def stream(
             raise UnsupportedError(
                 f"The categories of {unlisted[0]!r} are not known before its end. Drop the column, or fit a file."
             )
-        if name in _READERS and name not in _STREAMERS:
+        if isinstance(name, str) and name in _READERS and name not in _STREAMERS:
             raise UnsupportedError(
                 f"{source.name} is of format {name}, which is not read in chunks. "
                 "Read it whole, or convert it to LIBSVM text, CSV or Parquet."

@@ -71,7 +71,7 @@ def _faulty_account(model: Any) -> str | None:
     if type(model.n_iter_) is not int or model.n_iter_ < 0:
         return "n_iter_ is no count"
     for certificate in _listed(model.certificate_):
-        values = vars(certificate).values() if isinstance(certificate, Certificate) else [certificate]
+        values = [] if certificate is None else vars(certificate).values() if type(certificate) is Certificate else [[]]
         if not all(value is None or isinstance(value, float | int | str) for value in values):
             return "certificate_ is none"
     if not all(isinstance(history, History) for history in _listed(getattr(model, "history_", []))):
