@@ -97,7 +97,8 @@ def models() -> str:
         model = _made(name)
         found = [_works(model.fit, make) for make in _SOURCES.values()]
         found += [hasattr(model, "partial_fit") and _works(model.partial_fit, make) for make in _SOURCES.values()]
-        shown = f"`{name}` and all others that end so" if name.endswith("CV") else f"`{name}`"
+        others = " and the others that end so, if the model without CV does" if name.endswith("CV") else ""
+        shown = f"`{name}`{others}"
         groups.setdefault(tuple("yes" if one else "no" for one in found), []).append(shown)
     header = [f"{call} {name}" for call in ("fit to", "partial_fit of") for name in _SOURCES]
     return _table("estimator", header, groups)

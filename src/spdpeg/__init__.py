@@ -78,6 +78,8 @@ _LAZY: dict[str, tuple[str, ...]] = {
     "estimators": (
         "CompositeClassifier",
         "CompositeRegressor",
+        "FusedCoxRegression",
+        "FusedCoxRegressionCV",
         "FusedLasso",
         "FusedLassoCV",
         "FusedLogisticRegression",

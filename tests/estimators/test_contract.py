@@ -16,7 +16,7 @@ def small(name: str) -> Any:
     return getattr(estimators, name)(**({"r1": penalties.L1(0.01)} if name.startswith("Composite") else {}))
 
 
-CHOOSING = ("FusedLassoCV", "FusedLogisticRegressionCV", "TrendFilterCV")
+CHOOSING = ("FusedCoxRegressionCV", "FusedLassoCV", "FusedLogisticRegressionCV", "TrendFilterCV")
 """The others are made by the same two classes."""
 EVERY = [small(name) for name in estimators.__all__ if not name.endswith("CV") or name in CHOOSING]
 JOINT = estimators.FusedLogisticRegression(multi_class="multinomial")

@@ -14,7 +14,10 @@ every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
 def test_no_estimator_is_left_out() -> None:
-    assert sorted(case.name for case in CASES) == sorted(name for name in estimators.__all__ if not name.endswith("CV"))
+    """But for times, whose loss is no sum over rows: test_survival.py."""
+    assert sorted(case.name for case in CASES) == sorted(
+        name for name in estimators.__all__ if not name.endswith("CV") and name != "FusedCoxRegression"
+    )
 
 
 def precise(case: Case) -> Any:

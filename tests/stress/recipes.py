@@ -310,7 +310,8 @@ def _model(name: str) -> Recipe:
     defaults = getattr(spdpeg, name)().get_params(deep=False)
     parameters = {key: special.get(key, value) for key, value in defaults.items()}
     trend = {"X": lambda: np.arange(float(N))[:, None]} if name.startswith("TrendFilter") else {"X": rows}
-    return name, partial(_fit, name), {**trend, "y": labels, "sample_weight": lambda: np.ones(N), **parameters}
+    y = (lambda: np.column_stack([np.arange(float(N)), labels() > 0.0])) if "Cox" in name else labels
+    return name, partial(_fit, name), {**trend, "y": y, "sample_weight": lambda: np.ones(N), **parameters}
 
 
 def _fit(name: str, X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:

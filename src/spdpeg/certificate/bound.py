@@ -224,7 +224,7 @@ def _restored_bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray)
     # A multiplier that is 0 but for rounding would be free to move and take part in the correction; the later rounds
     # forbid it. So does the last with slopes, which are noise where the loss is at its least.
     for noise, held, own in ((0.0, False, False), (0.0, False, True), (_NOISE, False, True), (_NOISE, True, True)):
-        at = _none(problem) if held else slopes
+        at = _none(problem) if held else slopes if slopes.movable else None
         moved = restored(problem, at, y, x, noise, held, own) if best == -math.inf and at is not None else None
         if moved is not None:
             value = _value(problem, moved.slopes, moved.v, problem.regularizer, moved.y, x, excess=moved.excess)

@@ -42,6 +42,8 @@ class Slopes(NamedTuple):
     loss_part: LossPart
     values: Callable[[], Token]
     """u itself, which stays with the rows."""
+    movable: bool = True
+    """Whether u are slopes of the problem's own rows, so that others near them have a conjugate too."""
 
 
 def at_margins(

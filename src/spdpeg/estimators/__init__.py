@@ -4,6 +4,7 @@ They choose terms and solver, and hold no algorithm. fitting/ is the way from ro
 """
 
 from .choosing import (
+    FusedCoxRegressionCV,
     FusedLassoCV,
     FusedLogisticRegressionCV,
     FusedSVCCV,
@@ -27,11 +28,14 @@ from .generalized import GeneralizedLasso, GeneralizedLassoClassifier
 from .graph_guided import GraphGuidedLogisticRegression, GraphGuidedRegressor
 from .groups import GroupLasso, GroupLassoClassifier, SparseGroupLasso, SparseGroupLassoClassifier
 from .images import LowRankClassifier, LowRankRegressor, TotalVariationClassifier, TotalVariationRegressor
+from .survival import FusedCoxRegression
 from .trend import TrendFilter
 
 __all__ = [
     "CompositeClassifier",
     "CompositeRegressor",
+    "FusedCoxRegression",
+    "FusedCoxRegressionCV",
     "FusedLasso",
     "FusedLassoCV",
     "FusedLogisticRegression",

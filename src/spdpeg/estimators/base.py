@@ -15,6 +15,7 @@ from ..data import Source
 from ..data.selection import pieces
 from ..errors import ChoiceWarning, InputError, UnsupportedError
 from ..lazy import is_dask, refuse_dask
+from ..losses import Loss
 from ..parameters import as_number, numbers, shown, truth
 from ..penalties import L1, Box, L2Squared, Penalty, Zero, constrain
 from ..sparse import sound
@@ -117,17 +118,12 @@ class Estimator(fitting.Model, BaseEstimator):
         residual of the optimality conditions takes its place.
     max_passes : float, default=1000
         `fit` ends with a ConvergenceWarning after this many passes over the data.
-    fit_intercept : bool, default=True
-        Add a constant to the predictions, free of any penalty.
     warm_start : bool, default=False
         Begin each `fit` at the coefficients and multipliers of the one before, if there are as many.
     random_state : int, RandomState instance or None, default=None
         For the order in which rows are read. An int gives the same bits each time.
     verbose : bool, default=False
         Show a progress bar.
-    buffer_size : int, default=256
-        Rows that `partial_fit` keeps and mixes with those to come, so that rows which alternate between classes or come
-        in runs shorter than this do no harm. Longer runs cause an `OrderWarning`.
     n_jobs : int or None, default=None
         Threads that share the work: the classes of a fit, or blocks of rows where there is one problem and much data.
         None is 1, -1 all processors. The outcome is the same, bit for bit.
@@ -159,11 +155,9 @@ class Estimator(fitting.Model, BaseEstimator):
     solver: str = "auto"
     tol: float = 1e-4
     max_passes: float = 1000
-    fit_intercept: bool = True
     warm_start: bool = False
     random_state: Any = None
     verbose: bool = False
-    buffer_size: int = 256
     n_jobs: int | None = None
 
     def __init_subclass__(cls, **arguments: Any) -> None:
@@ -273,12 +267,7 @@ class Estimator(fitting.Model, BaseEstimator):
         """The weights that are to be taken from the data."""
         return [name for name in ("lam1", "lam2") if isinstance(getattr(self, name, None), str)]
 
-    # Shared by regressors and classifiers.
-
-    @property
-    def _streams(self) -> bool:
-        """Whether SPDPEG applies."""
-        return math.isfinite(self._loss().curvature)
+    # Shared by all kinds of models.
 
     def _design(self, X: Any, reset: bool) -> Any:
         """What the coefficients multiply: the columns of X, unless a model makes others of them."""
@@ -323,3 +312,32 @@ class Estimator(fitting.Model, BaseEstimator):
             rows = pieces(design)
             return np.concatenate([np.asarray(piece @ self.coef_.T + self.intercept_) for piece in rows])
         return np.asarray(design @ self.coef_.T + self.intercept_)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SumOverRows(Estimator):
+    """Base of the estimators whose loss is a sum over the rows.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Add a constant to the predictions, free of any penalty.
+    buffer_size : int, default=256
+        Rows that `partial_fit` keeps and mixes with those to come, so that rows which alternate between classes or come
+        in runs shorter than this do no harm. Longer runs cause an `OrderWarning`.
+    """
+
+    fit_intercept: bool = True
+    buffer_size: int = 256
+
+    def _loss(self) -> Loss:
+        raise NotImplementedError
+
+    @property
+    def _intercept(self) -> bool:
+        return bool(self.fit_intercept)
+
+    @property
+    def _streams(self) -> bool:
+        """Whether SPDPEG applies."""
+        return math.isfinite(self._loss().curvature)

@@ -8,6 +8,7 @@ from .generalized import GeneralizedLasso, GeneralizedLassoClassifier
 from .graph_guided import GraphGuidedLogisticRegression, GraphGuidedRegressor
 from .groups import GroupLasso, GroupLassoClassifier, SparseGroupLasso, SparseGroupLassoClassifier
 from .images import LowRankClassifier, LowRankRegressor, TotalVariationClassifier, TotalVariationRegressor
+from .survival import FusedCoxRegression
 from .trend import TrendFilter
 
 
@@ -81,6 +82,33 @@ class FusedSVCCV(ChosenWeights, FusedSVC):
     """
 
     _model = FusedSVC
+
+
+@dataclass(eq=False, repr=False)
+class FusedCoxRegressionCV(ChosenWeights, FusedCoxRegression):
+    """Fused Cox regression whose weights lam1 and lam2 are chosen from the data.
+
+    See `FusedCoxRegression` for the model. Every fold has its part of the events. Rows held out are judged by their own
+    partial likelihood.
+
+    See Also
+    --------
+    FusedCoxRegression : The model at given weights.
+    spdpeg.path : All fits on a grid of weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg.estimators import FusedCoxRegressionCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((150, 8))
+    >>> times = rng.exponential(np.exp(-X @ [0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]))
+    >>> model = FusedCoxRegressionCV(n_lam1=3, n_lam2=3, cv=3).fit(X, times)
+    >>> model.lam2_ in model.lam2_grid_
+    True
+    """
+
+    _model = FusedCoxRegression
 
 
 @dataclass(eq=False, repr=False)

@@ -14,19 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
 from ..errors import InputError, UnsupportedError
+from ..exact.multinomial import Multinomial
 from ..lazy import is_dask
 from ..parameters import one_of, shown
 from ..sparse import sound
 from ..view import Positive
 from . import cluster, fitting, inputs
-from .base import Estimator, takes_chunks
+from .base import SumOverRows, takes_chunks
 from .inputs import intact, told
 
 _MULTI_CLASS = ("ovr", "multinomial")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Classifier(ClassifierMixin, Estimator):
+class Classifier(ClassifierMixin, SumOverRows):
     """Base of the classifiers.
 
     Parameters
@@ -255,9 +256,17 @@ class LogisticClassifier(Classifier):
             return np.column_stack([expit(-scores), expit(scores)])
         return np.asarray(softmax(scores if self.multi_class == "multinomial" else log_expit(scores), axis=1))
 
-    def _joint(self, n_targets: int) -> bool:
+    def _joint(self, data: fitting.Data) -> fitting.Joint | None:
         one_of(f"multi_class of {type(self).__name__}", self.multi_class, _MULTI_CLASS)
-        return self.multi_class == "multinomial" and n_targets > 1
+        if self.multi_class != "multinomial" or len(data.targets) == 1:
+            return None
+        fitting.in_memory(self, data.X, "Choose multi_class='ovr'.")
+        if not self._loss().log_odds:
+            raise InputError(
+                f"multi_class of {type(self).__name__} is 'multinomial' and its loss {self._loss()!r}. "
+                "Only the logistic loss has such a form; choose 'ovr'."
+            )
+        return Multinomial(data.X, np.argmax(data.targets, axis=0), data.weights, self._intercept)
 
 
 def _require_classes(y: Any) -> None:

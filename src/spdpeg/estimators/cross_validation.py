@@ -20,7 +20,7 @@ from ..parameters import one_of, shown
 from ..penalties import Penalty
 from ..sums import threads
 from ..sums.threads import checked_jobs
-from . import cluster, families, fitting, inputs
+from . import cluster, families, fitting, inputs, survival
 from .base import Judged, rows_to_judge
 from .inputs import told
 
@@ -49,10 +49,10 @@ class ChosenWeight:
         "cv" holds rows out. The others fit to all rows and add a price for degrees of freedom to the deviance, which
         costs one path; for models that have `aic_` and `bic_`.
     cv : int, splitter, iterable of (train, test) indices or None, default=None
-        None is five folds, stratified for a classifier.
+        None is five folds, stratified for a classifier, and by event for times.
     scoring : str, callable or None, default=None
-        As scikit-learn's; larger is better. None is minus the mean squared error, the mean loss of another family, or
-        the logarithmic loss of a classifier; the accuracy of one without probabilities.
+        As scikit-learn's; larger is better. None is minus the mean squared error, the mean loss of another family, the
+        loss of times, or the logarithmic loss of a classifier; the accuracy of one without probabilities.
     rule : {"best", "one-standard-error"}, default="best"
         The weights of the best mean score; or, among all whose mean score is within one standard error of that, the
         largest: those the fewest steps down both grids.
@@ -206,6 +206,9 @@ class ChosenWeight:
 
     def _folds(self, model: Any, X: Any, y: Any) -> Any:
         """Rows to learn from and rows to hold out; along a line of positions every fifth, so that none has a gap."""
+        if hasattr(model, "predict_survival"):
+            events = survival.outcome(y)[:, 1].astype(int)
+            return check_cv(self.cv, events, classifier=True).split(np.zeros(events.size), events)
         if getattr(model, "knots_", None) is None or not isinstance(self.cv, int | None):
             return check_cv(self.cv, y, classifier=is_classifier(model)).split(np.zeros(_num_samples(X)), y)
         count = check_cv(self.cv).get_n_splits()
@@ -271,6 +274,8 @@ def _rows(rows: np.ndarray, data: list[Any]) -> list[Any]:
 
 def _score_of(model: Any) -> Callable[..., float]:
     """The scorer of a model: minus what its loss says about rows held out."""
+    if hasattr(model, "predict_survival"):
+        return _of_times
     if not is_classifier(model):
         return _of_numbers
     return _of_odds if hasattr(model, "predict_proba") else _of_classes
@@ -278,6 +283,10 @@ def _score_of(model: Any) -> Callable[..., float]:
 
 def _of_numbers(model: Any, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
     return -families.missed(model, X, y, sample_weight, offset)
+
+
+def _of_times(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    return -survival.missed(model, X, y, sample_weight)
 
 
 def _of_odds(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import losses
-from ..operators import FirstDifference
+from ..operators import FirstDifference, Operator
 from ..penalties import Penalty
 from .base import bounded, weighted
 from .classification import Classifier, LogisticClassifier
@@ -34,7 +34,7 @@ class Fused(InPieces):
     def _penalties(self, n_features: int) -> tuple[Penalty | None, Penalty | None]:
         return bounded(self, weighted(self, "lam1")), weighted(self, "lam2")
 
-    def _operator(self, X: Any, weights: np.ndarray | None) -> FirstDifference:
+    def _operator(self, X: Any, weights: np.ndarray | None) -> Operator:
         return FirstDifference()
 
 

@@ -13,12 +13,12 @@ from ..errors import InputError, UnsupportedError
 from ..lazy import is_dask
 from ..parameters import numbers, shown, truth, vector
 from . import cluster, families, fitting, inputs
-from .base import Estimator, takes_chunks
+from .base import SumOverRows, takes_chunks
 from .inputs import intact
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AnyRegressor(RegressorMixin, Estimator):
+class AnyRegressor(RegressorMixin, SumOverRows):
     """Base of the regressors, whatever their loss.
 
     Attributes
@@ -176,8 +176,11 @@ class Regressor(AnyRegressor):
     def _streams(self) -> bool:
         return super()._streams and not self.coupled
 
-    def _joint(self, n_targets: int) -> bool:
-        return truth(f"coupled of {type(self).__name__}", self.coupled) and n_targets > 1
+    def _joint(self, data: fitting.Data) -> fitting.Joint | None:
+        if not truth(f"coupled of {type(self).__name__}", self.coupled) or len(data.targets) == 1:
+            return None
+        fitting.in_memory(self, data.X, "Leave coupled out.")
+        return fitting.Coupled(data.X, data.targets, self._loss(), data.weights, data.offset, self._intercept)
 
     def _loss(self) -> losses.Loss:
         return families.loss_of(self, self.family)

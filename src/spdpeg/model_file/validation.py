@@ -25,7 +25,7 @@ def first_fault(model: Any) -> str | None:
         return "n_features_in_ is no number of columns"
     if classifier and not _are_classes(model.classes_):
         return "classes_ are not two labels or more"
-    return _faulty_numbers(model, classifier, count) or _faulty_account(model)
+    return _faulty_numbers(model, classifier, count) or _faulty_hazards(model) or _faulty_account(model)
 
 
 def _faulty_numbers(model: Any, classifier: bool, count: int) -> str | None:
@@ -56,6 +56,18 @@ def _faulty_numbers(model: Any, classifier: bool, count: int) -> str | None:
         isinstance(names, np.ndarray) and names.dtype == object and names.shape == (model.n_features_in_,)
     ):
         return "feature_names_in_ are not one name for each column"
+    return None
+
+
+def _faulty_hazards(model: Any) -> str | None:
+    """Of times with events, for models that have them."""
+    if not hasattr(model, "predict_survival"):
+        return None
+    times: Any = getattr(model, "event_times_", None)
+    if not (_is_finite(times, (np.size(times),)) and np.all(np.diff(times) > 0.0)):
+        return "event_times_ do not rise"
+    if not _is_finite(getattr(model, "log_hazards_", None), times.shape):
+        return "log_hazards_ are not one number for each time"
     return None
 
 

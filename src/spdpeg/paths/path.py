@@ -87,7 +87,7 @@ class Path:
         model.coef_ = coef.copy()
         model.intercept_ = intercept.copy() if intercept.ndim else float(intercept)
         model.objective_, model.n_iter_ = float(self.objective[i, j]), int(self.passes[i, j])
-        for name in {"flat_", "mean_loss_", "n_rows_"} & vars(model).keys():
+        for name in {"flat_", "mean_loss_", "n_rows_", "log_hazards_"} & vars(model).keys():
             setattr(model, name, None)  # of another fit
         derive(model)
         return model

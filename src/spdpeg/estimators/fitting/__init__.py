@@ -2,7 +2,22 @@
 
 from .flow import Solution, fit, keep
 from .folds import FoldMoments
-from .plan import Data, Model, Plan, Settings, Start, Terms, check_settings, derive, penalties, plan, rows
+from .outputs import Coupled
+from .plan import (
+    Data,
+    Joint,
+    Model,
+    Plan,
+    Settings,
+    Start,
+    Terms,
+    check_settings,
+    derive,
+    in_memory,
+    penalties,
+    plan,
+    rows,
+)
 from .refit import Basis, curve_basis, piece_basis
 from .stream import learn
 from .walk import walk
@@ -11,8 +26,10 @@ from .weights import EPS, chosen, lam_max, suggested, typical
 __all__ = [
     "EPS",
     "Basis",
+    "Coupled",
     "Data",
     "FoldMoments",
+    "Joint",
     "Model",
     "Plan",
     "Settings",
@@ -24,6 +41,7 @@ __all__ = [
     "curve_basis",
     "derive",
     "fit",
+    "in_memory",
     "keep",
     "lam_max",
     "learn",

@@ -93,6 +93,7 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution], details: bool 
         refit(model, plan)
     if getattr(plan.data.X, "dtype", None) == np.float32:
         _round(model, plan, solutions)
+    model._conclude(plan.joint)
 
 
 def _round(model: Any, plan: Plan, solutions: Sequence[Solution]) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from ...data import Source, as_source
 from ...errors import InputError, UnsupportedError
+from ...exact.cox import Cox
 from ...exact.multinomial import Multinomial
 from ...losses import Loss
 from ...operators import Identity, Operator, as_operator
@@ -46,7 +47,7 @@ def check_settings(model: Any) -> None:
     for name, value in vars(model).items():
         sound(value, f"{name} of {owner}")
     for name in ("fit_intercept", "warm_start", "verbose"):
-        truth(f"{name} of {owner}", getattr(model, name))
+        truth(f"{name} of {owner}", getattr(model, name, False))
     if not isinstance(model.solver, str | Solver):
         raise InputError(f"solver of {owner} is {shown(model.solver)}. Give the name of a solver.")
     if not 0.0 < as_number(model.tol) < math.inf:
@@ -97,7 +98,8 @@ class Data(NamedTuple):
 class Terms(NamedTuple):
     """The problem without its data."""
 
-    loss: Loss
+    loss: Loss | None
+    """Of a row; None if the loss is no sum over rows."""
     r1: Penalty | None
     r2: Penalty | None
     F: Operator | None
@@ -116,8 +118,8 @@ class Start(NamedTuple):
         return {"x0": problem.join(self.coef, self.intercept), "dual0": self.dual if fits else None}
 
 
-Joint = Multinomial | Coupled
-"""Problems of all targets at once."""
+Joint = Multinomial | Coupled | Cox
+"""Problems of all targets at once, or of all rows."""
 
 
 class Model:
@@ -126,11 +128,9 @@ class Model:
     solver: str
     tol: float
     max_passes: float
-    fit_intercept: bool
     warm_start: bool
     random_state: Any
     verbose: bool
-    buffer_size: int
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Data:
         """Check the input, encode the labels, drop rows of weight 0; classifiers refuse an offset."""
@@ -144,18 +144,18 @@ class Model:
         """F for the columns of X; the weights are those of its rows."""
         return Identity()
 
-    def _loss(self) -> Loss:
-        """The loss of a row."""
-        raise NotImplementedError
+    def _loss(self) -> Loss | None:
+        """The loss of a row; None if the loss is no sum over rows."""
+        return None
 
-    def _joint(self, n_targets: int) -> bool:
-        """Whether all targets are one problem."""
-        return False
+    def _joint(self, data: Data) -> Joint | None:
+        """The problem of all targets at once, without penalties; None if each target has its own."""
+        return None
 
     @property
     def _intercept(self) -> bool:
         """Whether there is an intercept."""
-        return bool(self.fit_intercept)
+        return False
 
     def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[Any, Any]:
         """`coef_` and `intercept_` from a row for each target."""
@@ -163,6 +163,9 @@ class Model:
 
     def _derive(self) -> None:
         """Set further attributes that follow from `coef_`: none, unless a model has some."""
+
+    def _conclude(self, joint: Joint | None) -> None:
+        """Set further attributes that follow from `coef_` and the data: none, unless a model has some."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +178,8 @@ class Plan:
     terms : Terms
     problems : list of Problem
         One for each target; none if all are fitted at once.
-    joint : Multinomial, Coupled or None
-        The problem of all targets at once.
+    joint : Multinomial, Coupled, Cox or None
+        The problem of all targets at once, or of all rows.
     starts : list of Start
         Where the targets begin.
     settings : Settings
@@ -243,7 +246,8 @@ def plan(model: Model, X: Any, y: Any, sample_weight: Any = None, offset: Any = 
     settings = settings_of(model)
     data = rows(model, X, y, sample_weight, offset)
     terms = terms_of(model, data)
-    joint = _joint(model, data, terms) if model._joint(len(data.targets)) else None
+    joint = model._joint(data)
+    joint = None if joint is None else joint.with_penalties(terms.r1, terms.r2, terms.F)
     problems = _separate(data, terms, model._intercept) if joint is None else []
     return Plan(data, terms, problems, joint, starts_of(model, data, model.warm_start), settings, model._intercept)
 
@@ -290,20 +294,7 @@ def _separate(data: Data, terms: Terms, intercept: bool) -> list[Problem]:
     ]
 
 
-def _joint(model: Model, data: Data, terms: Terms) -> Joint:
-    """All targets as one problem: the classes of a classifier, or the outputs of a regressor."""
-    if isinstance(data.X, Source | Partitions):
-        raise UnsupportedError(
-            f"{type(model).__name__} is to fit all targets at once, which needs all rows in memory. "
-            "Choose multi_class='ovr', or leave coupled out."
-        )
-    if not terms.loss.binary:
-        joint = Coupled(data.X, data.targets, terms.loss, data.weights, data.offset, model._intercept)
-        return joint.with_penalties(terms.r1, terms.r2, terms.F)
-    if not terms.loss.log_odds:
-        raise InputError(
-            f"multi_class of {type(model).__name__} is 'multinomial' and its loss {terms.loss!r}. "
-            "Only the logistic loss has such a form; choose 'ovr'."
-        )
-    codes = np.argmax(data.targets, axis=0)
-    return Multinomial(data.X, codes, data.weights, terms.r1, terms.r2, terms.F, model._intercept)
+def in_memory(model: Model, X: Any, advice: str) -> None:
+    """Refuse rows that are on a disk or a cluster."""
+    if isinstance(X, Source | Partitions):
+        raise UnsupportedError(f"{type(model).__name__} needs all rows in memory for this fit. {advice}")

@@ -10,17 +10,23 @@ import scipy.sparse.linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from ...data import Source
-from ...engine import solve
+from ...engine import quietly, solve
 from ...errors import InputError, UnsupportedError
+from ...exact.cox import Cox
+from ...exact.multinomial import Multinomial
 from ...operators.pieces import image_size, pairs_of
 from ...parameters import shown
 from ...problem import Problem
 from ...result import uninterrupted
+from .outputs import Coupled
 
 _PRICES = {"aic": lambda n: 2.0, "bic": math.log}
 """What a degree of freedom costs."""
 
 _TINY = 1e-12
+
+_EXACT = 1e-8
+"""Tolerance of fits without penalties, or less."""
 
 
 class Basis(NamedTuple):
@@ -42,7 +48,7 @@ def refit(model: Any, plan: Any) -> None:
     """
     how = bool(model.refit) if isinstance(model.refit, np.bool_) else model.refit
     if isinstance(how, str) and how in _PRICES:
-        if not plan.terms.loss.quadratic:
+        if plan.terms.loss is None or not plan.terms.loss.quadratic:
             raise UnsupportedError(
                 f"refit of {type(model).__name__} is {how!r}, which is for least squares. Give True for other losses."
             )
@@ -50,7 +56,7 @@ def refit(model: Any, plan: Any) -> None:
         raise InputError(f"refit of {type(model).__name__} is {shown(how)}. Give False, True, 'aic' or 'bic'.")
     if how is False:
         return
-    if plan.joint is not None or isinstance(plan.data.X, Source):
+    if isinstance(plan.joint, Multinomial | Coupled) or isinstance(plan.data.X, Source):
         raise UnsupportedError(
             "refit needs rows in memory and targets of their own. Leave it out, or multi_class and coupled."
         )
@@ -85,23 +91,18 @@ def _flat(coef: np.ndarray, F: Any) -> np.ndarray | None:
 
 def _one(model: Any, plan: Any, k: int, basis: Basis, how: Any) -> Refitted | None:
     """The fit for one target; None if there is no best one."""
-    data = plan.data
-    target = data.targets[k]
     columns = basis.columns if how is True else _pruned(plan, k, basis, _PRICES[how], model._intercept)
-    design = data.X @ columns
-    design = design.toarray() if sp.issparse(design) and design.shape[1] <= 100 else design
     if columns.shape[1] == 0:
-        design = np.zeros((len(target), 1))
         columns = sp.csc_array((columns.shape[0], 1))
-    problem = Problem(
-        design,
-        target,
-        loss=plan.terms.loss,
-        sample_weight=data.weights,
-        intercept=model._intercept,
-        offset=data.offset_of(k),
-    )
-    result = uninterrupted(solve(problem, tol=min(model.tol, 1e-8), max_passes=model.max_passes))
+    problem: Any
+    result: Any
+    tol = min(model.tol, _EXACT)
+    if isinstance(plan.joint, Cox):
+        problem = plan.joint.on(columns)
+        result = problem.solve([(np.zeros(columns.shape[1]), 0.0, None)], tol, model.max_passes, quietly)
+    else:
+        problem = _unpenalised(plan, k, columns, model._intercept)
+        result = uninterrupted(solve(problem, tol=tol, max_passes=model.max_passes))
     certificate = result.certificate
     assert certificate is not None
     if certificate.met is None and not certificate.rel_gap <= model.tol and not certificate.residual <= model.tol:
@@ -113,7 +114,22 @@ def _one(model: Any, plan: Any, k: int, basis: Basis, how: Any) -> Refitted | No
         )
         return None
     coef, intercept = problem.split(result.x)
-    return Refitted(np.asarray(columns @ coef), intercept, problem.view.mean_loss(result.x))
+    return Refitted(np.asarray(columns @ np.ravel(coef)), float(np.ravel(intercept)[0]), problem.objective(result.x))
+
+
+def _unpenalised(plan: Any, k: int, columns: sp.csc_array, intercept: bool) -> Problem:
+    """The problem of one target on these columns."""
+    data = plan.data
+    design = data.X @ columns
+    design = design.toarray() if sp.issparse(design) and design.shape[1] <= 100 else design
+    return Problem(
+        design,
+        data.targets[k],
+        loss=plan.terms.loss,
+        sample_weight=data.weights,
+        intercept=intercept,
+        offset=data.offset_of(k),
+    )
 
 
 def _pruned(plan: Any, k: int, basis: Basis, price: Any, intercept: bool) -> sp.csc_array:

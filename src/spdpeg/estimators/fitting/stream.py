@@ -12,12 +12,12 @@ from ...problem import Problem
 from ...result import uninterrupted
 from ...state import State
 from .flow import Solution, account, store
-from .plan import Data, Model, Start, Terms, settings_of, starts_of, terms_of
+from .plan import Data, Start, Terms, settings_of, starts_of, terms_of
 
 _SEEDS = 2**31
 
 
-def learn(model: Model, data: Data) -> None:
+def learn(model: Any, data: Data) -> None:
     """Go on with SPDPEG on a chunk, for each target, and keep where that leads.
 
     Parameters
@@ -61,7 +61,8 @@ class Learner:
 
     def learn(self, X: Any, labels: np.ndarray, weights: np.ndarray | None, terms: Terms, buffer_size: int) -> Solution:
         """Take the steps that this chunk allows; the solution counts the rows in the buffer as well."""
-        stream = Stream([(X, labels, weights)], classes=(-1.0, 1.0) if terms.loss.binary else None)
+        binary = terms.loss is not None and terms.loss.binary
+        stream = Stream([(X, labels, weights)], classes=(-1.0, 1.0) if binary else None)
         # The method finds the size of the intercept's column by itself; here 1.0 is only its unit.
         problem = Problem(stream, **terms._asdict(), intercept=1.0 if self.intercept else False)
         begun = {"state": self.state} if self.state is not None else self.start.arguments(problem)

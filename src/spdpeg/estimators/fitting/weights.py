@@ -13,10 +13,13 @@ from sklearn.base import clone
 from ...certificate import null_model
 from ...data.blocks import data_matrix
 from ...errors import InputError, UnsupportedError
+from ...exact.cox import Cox
+from ...losses import Squared
 from ...losses.base import Lines
 from ...operators import Operator, Repeated
 from ...parameters import as_number, numbers, shown, whole_number
 from ...penalties import FusedL1, Penalty
+from ...problem import Problem
 from ...view import View
 from ..inputs import told
 from .outputs import Coupled, across
@@ -162,13 +165,21 @@ def typical(plan: Plan, names: Sequence[str]) -> dict[str, float]:
     In the plan the weights are 1. Where columns have different units, the largest weights are those of the column with
     the largest numbers, and far too large for all others.
     """
-    start, problem = _at_zero_of(plan), separate(plan)[0].view
+    start, problem = _at_zero_of(plan), _with_rows_of(plan)
     units = _units(problem)
     ratio = max(_in_typical_units(descent, units) for descent in start.inwards)
     ratios = dict.fromkeys(names, ratio)
     if "lam1" in ratios and start.r1 is not None and not start.r1.unbounded.homogeneous:
         ratios["lam1"] = _curvature_in_typical_units(problem, units)
     return {name: ratios[name] * top for name, top in _tops(start, names).items()}
+
+
+def _with_rows_of(plan: Plan) -> View:
+    """A problem with the rows of a plan; its loss does not matter where that of the plan is no sum over rows."""
+    if plan.terms.loss is not None:
+        return separate(plan)[0].view
+    labels = np.zeros(plan.data.X.shape[0])
+    return Problem(plan.data.X, labels, loss=Squared(), sample_weight=plan.data.weights).view
 
 
 def _units(problem: View) -> np.ndarray:
@@ -243,6 +254,8 @@ def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
 
 def _at_zero_of(found: Plan) -> AtZero:
     r1, r2, F = found.terms.r1, found.terms.r2, found.terms.F
+    if isinstance(found.joint, Cox):
+        return AtZero([-found.joint.gradient(np.zeros(found.data.X.shape[1]))], math.nan, r1, r2, F)
     problems = separate(found)
     descents = [_descent(problem.view) for problem in problems]
     steepness = _steepness(problems[0].view) if r1 is not None and not r1.unbounded.homogeneous else math.nan
@@ -257,7 +270,7 @@ def _at_zero_of(found: Plan) -> AtZero:
         raise UnsupportedError(
             "No largest weight is known for multi_class='multinomial' without an intercept. Give lam1 and lam2."
         )
-    return AtZero(descents, steepness, r1, r2, F, found.terms.loss.smooth)
+    return AtZero(descents, steepness, r1, r2, F, problems[0].loss.smooth)
 
 
 def _descent(problem: View) -> np.ndarray:
