@@ -190,15 +190,15 @@ def _exact(problem: View) -> list[tuple[Periodic, str]]:
             return [(OneRead(), "X is diagonal, so that the whole problem is one sparse conic program"), *again]
         # On a disk reads count, not flops; elsewhere a product of all rows pays if the rest is nearly free.
         few = not form.form.weight.size and _may_be_few(problem, form)  # interior points are slow with groups
-        whole = problem.sums.n_rows >= form.form.width and (problem.rows.on_disk or few)
-        if small or ((problem.moments.known or whole) and form.form.width <= MOST_COORDINATES):
+        whole = problem.sums.n_rows >= form.width and (problem.rows.on_disk or few)
+        if small or ((problem.moments.known or whole) and form.width <= MOST_COORDINATES):
             return [(OneRead(), "the second moments of the rows are all that the squared loss depends on"), *again]
     return among_rows
 
 
 def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str]]:
     """Those that come back to the rows step by step."""
-    n, width = problem.sums.n_rows, form.form.width
+    n, width = problem.sums.n_rows, form.width
     small = width <= _SMALL_MATRIX or (width <= _LARGE_MATRIX and n >= _TALL * width)
     if not problem.loss.smooth:
         if problem.loss.lines(problem.rows.labels) is not None and width <= _LARGE_MATRIX:
@@ -231,7 +231,7 @@ def _other_way(problem: View) -> Periodic | None:
     made_of_lines = problem.loss.curvature != 0.0 and problem.loss.lines(problem.rows.labels) is not None
     if small and made_of_lines and PenaltyForm.of(problem) is not None:
         return InteriorPoint()
-    return ProxNewton(digits=32) if RowModels.of(problem) is not None else None
+    return ProxNewton(digits=32) if RowModels.take(problem) else None
 
 
 def _may_be_few(problem: View, form: PenaltyForm) -> bool:

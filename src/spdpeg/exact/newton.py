@@ -107,15 +107,21 @@ class Newton:
             sweep = self.sums.at(x, curvature=True)
         return Iterate(x, sweep, sweep.loss + self._penalty(x), reads=1.0)
 
-    def start_at(self, x: np.ndarray, margins: np.ndarray, floor: float, crawled: int) -> Iterate:
-        """At an iterate that a run had come to; one read."""
+    def start_at(self, x: np.ndarray, margins: np.ndarray, floor: float, crawled: int, curvature: bool) -> Iterate:
+        """At an iterate that a run had come to, with curvature if it had been made; one read."""
         kept = margins.size > 0
-        sweep = self.sums.at_margins(margins, curvature=True) if kept else self.sums.at(x, curvature=True)
+        sweep = self.sums.at_margins(margins, curvature=curvature) if kept else self.sums.at(x, curvature=curvature)
         return Iterate(x, sweep, sweep.loss + self._penalty(x), floor, crawled=crawled)
 
-    def step(self, at: Iterate) -> tuple[Iterate, Minimum, Sweep]:
-        """The next iterate, usually after one read; the model's minimum; and the sums at it, dual point included."""
+    def step(self, at: Iterate, enough: float = 0.0) -> tuple[Iterate, Minimum, Sweep]:
+        """The next iterate, usually after one read; the model's minimum; and the sums at it, dual point included.
+
+        After a relative decrease of the model by `enough` or less the step may be the last. In memory, where curvature
+        costs more than all other sums, it is left out then, and made by a read of its own if there is another step.
+        """
         before_step = self.sums.reads
+        if at.sweep.curvature is None:
+            at = replace(at, sweep=self.sums.at_margins(at.sweep.margins, curvature=True))
         based = self._floored(at)
         minimum = self._minimum(at.x, based)
         slope, foretold = self._expected(at, based, minimum)
@@ -126,8 +132,9 @@ class Newton:
             based = self._floored(at)
             minimum = self._minimum(at.x, based)
             slope, foretold = self._expected(at, based, minimum)
-        ahead = self._ahead(minimum, based)
         outside = not np.isfinite(at.value)  # of the domain, where any point inside is better
+        last = self.sums.resident and enough > 0.0 and not outside and foretold <= enough * abs(at.value)
+        ahead = self._ahead(minimum, based, not last)
         for factor in _NEARER if outside else ():
             if np.isfinite(ahead.loss):
                 break
@@ -157,11 +164,11 @@ class Newton:
         H = factor * sweep.curvature
         return self._models.minimum(H, H @ x - sweep.gradient, x)
 
-    def _ahead(self, minimum: Minimum, based: Sweep) -> Sweep:
+    def _ahead(self, minimum: Minimum, based: Sweep, curvature: bool = True) -> Sweep:
         """The sums at the model's minimum, dual point included."""
         z = minimum.point
         with np.errstate(over="ignore", invalid="ignore"):  # a loss that grows exponentially, from which it steps back
-            return self.sums.at(z, curvature=True, model=based, ahead=minimum.w[: z.size])
+            return self.sums.at(z, curvature=curvature, model=based, ahead=minimum.w[: z.size])
 
     def _expected(self, at: Iterate, based: Sweep, minimum: Minimum) -> tuple[float, float]:
         """The slope of the objective towards the model's minimum, and by how much the model falls on the way."""

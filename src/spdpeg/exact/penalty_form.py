@@ -11,52 +11,67 @@ from ..penalties import SeparableSum
 from ..penalties.conic import ConicForm, as_csr
 from ..quadratic.augmented import Split
 from ..view import View
+from ..view.regularization import Regularization
 from .group_pieces import Groups
 from .newton_models import ConicModels, SplitModels
 from .pieces import Lines
 
 
-@dataclass(frozen=True, eq=False)
 class PenaltyForm:
     """r1 on its set plus r2(F .), in the form that interior points take.
 
     Attributes
     ----------
-    form : ConicForm
-        Of w = (x, auxiliary variables of r1, those of r2).
+    width : int
+        Variables of a model: w = (x, auxiliary variables of r1, those of r2).
+    n_rows : int
+        Lines and rows of groups.
+    along_chain : bool
+        Whether it is two l1 norms along a chain without gaps: a line for each feature, then one for each step.
     """
 
-    form: ConicForm
-    inner: ConicForm
-    """r2, as a penalty of F x."""
-    F: sp.csr_array
-    n_lines: int
-    """Broken lines and rows of groups of r1, which come first."""
-    n_group_rows: int
-    n_auxiliary: int
+    def __init__(self, penalty: Regularization) -> None:
+        self._penalty = penalty
+        # Two l1 norms along a chain are what small problems mostly have. Their models are minimised without the form,
+        # which takes longer to write down than to do without.
+        fused = penalty.fused
+        self.along_chain = bool(fused is not None and penalty.F.n_outputs and fused.l1 > 0.0 and np.all(fused.l2 > 0.0))
+        if self.along_chain:
+            features = penalty.F.n_outputs + 1
+            self.width, self.n_rows = penalty.n_coordinates, features + penalty.F.n_outputs
+        else:
+            self.width, self.n_rows = self.form.width, self.form.K.shape[0]
 
     @classmethod
     def of(cls, problem: View) -> "PenaltyForm | None":
         """That of a problem, made once; None if one of its penalties has no such form."""
         if problem not in _forms:
-            _forms[problem] = cls._made(problem)
+            try:
+                _forms[problem] = cls(problem.penalty)
+            except _NoForm:
+                _forms[problem] = None
         return _forms[problem]
 
-    @classmethod
-    def _made(cls, problem: View) -> "PenaltyForm | None":
-        r1 = problem.regularizer.conic_form(problem.n_coordinates)
-        r2 = problem.r2.conic_form(problem.F.n_outputs)
-        if r1 is None or r2 is None:
-            return None
-        F = as_csr(problem.F.matrix())
-        group_rows = r1.K.shape[0] - r1.n_lines
-        form = r1 + r2.after(F) if F.shape[0] else r1
-        return cls(form, r2, F, r1.n_lines, group_rows, r1.width - r1.size)
+    @cached_property
+    def form(self) -> ConicForm:
+        """Of w: the lines and rows of groups of r1, then those of r2."""
+        if self.along_chain and self._penalty.joint is not None:
+            return _found(self._penalty.joint.conic_form(self._penalty.n_coordinates))
+        r1, inner = self._r1, self.inner  # both before F, which may be expensive to write down
+        return r1 + inner.after(self._F) if self._F.shape[0] else r1
 
-    @property
-    def width(self) -> int:
-        """Variables of a model."""
-        return self.form.width
+    @cached_property
+    def _r1(self) -> ConicForm:
+        return _found(self._penalty.regularizer.conic_form(self._penalty.n_coordinates))
+
+    @cached_property
+    def inner(self) -> ConicForm:
+        """r2, as a penalty of F x."""
+        return _found(self._penalty.r2.conic_form(self._penalty.F.n_outputs))
+
+    @cached_property
+    def _F(self) -> sp.csr_array:
+        return as_csr(self._penalty.F.matrix())
 
     @cached_property
     def models(self) -> ConicModels:
@@ -71,7 +86,9 @@ class PenaltyForm:
     @cached_property
     def groups(self) -> Groups | None:
         """The same with norms of groups of x among them, be they r1 or r2; None if it holds anything else."""
-        inner, F = self.inner, self.F
+        if self.along_chain:
+            return None
+        inner, F = self.inner, self._F
         of_x = F.shape[0] == F.nnz and np.all(F.data == 1.0) and np.array_equal(F.indices, np.arange(F.nnz))
         if inner.K.shape[0] and (inner.n_lines or inner.curved or inner.linear.any() or not of_x):
             return None
@@ -79,16 +96,28 @@ class PenaltyForm:
 
     def multiplier(self, w: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The subgradient of r2 at F x that w and the multipliers y of the form stand for."""
-        inner, lines = self.inner, self.n_lines
-        groups = self.form.n_lines + self.n_group_rows
+        if self.along_chain:
+            return y[-self._penalty.F.n_outputs :]
+        inner, r1 = self.inner, self._r1
+        lines, groups = r1.n_lines, self.form.n_lines + r1.K.shape[0] - r1.n_lines
         own = np.concatenate([y[lines : lines + inner.n_lines], y[groups : groups + inner.K.shape[0] - inner.n_lines]])
         out = inner.linear + inner.adjoint(own)
         if inner.curved:
-            start = self.form.size + self.n_auxiliary
+            start = self.form.size + r1.width - r1.size
             out += inner.curvature(
-                np.concatenate([self.F @ w[: self.form.size], w[start : start + inner.width - inner.size]])
+                np.concatenate([self._F @ w[: self.form.size], w[start : start + inner.width - inner.size]])
             )
         return out[: inner.size]
+
+
+class _NoForm(Exception):
+    """A penalty has no conic form."""
+
+
+def _found(form: ConicForm | None) -> ConicForm:
+    if form is None:
+        raise _NoForm
+    return form
 
 
 @dataclass(frozen=True, eq=False)

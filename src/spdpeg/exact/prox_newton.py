@@ -98,7 +98,7 @@ class ProxNewton(Periodic, Watcher):
                 f"prox-newton factorises a matrix of order {form.width}; it takes up to {MOST_COORDINATES}. "
                 'Use "working-set" or "vr-spdpeg".'
             )
-        if self.digits > 16 and RowModels.of(problem) is None:
+        if self.digits > 16 and not RowModels.take(problem):
             raise UnsupportedError(
                 "prox-newton with 32 digits takes few coordinates, some thousand rows in memory at most, and penalties "
                 "of lines, squares and norms. Leave digits out."
@@ -121,6 +121,7 @@ class ProxNewton(Periodic, Watcher):
             "value": math.nan,
             "start": math.nan,
             "crawled": 0,
+            "curved": True,
         }
         return numbers, vectors
 
@@ -152,7 +153,8 @@ class ProxNewton(Periodic, Watcher):
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
         newton = self._steps(problem)
-        following, minimum, ahead = newton.step(self._iterate(problem, state))
+        enough = _PROMISING * math.sqrt(state.loop.planned_for or 0.0)
+        following, minimum, ahead = newton.step(self._iterate(problem, state), enough)
         # The multipliers belong to the minimiser of the model, not to the point of the line search: mixing the two
         # leaves a gap that never closes.
         if ahead.foretold is not None and ahead.foretold_gradient is not None:
@@ -213,7 +215,8 @@ class ProxNewton(Periodic, Watcher):
             form = model_form(problem)
             assert form is not None
             models: Models | None = ChainModels.of(problem, form) if isinstance(form, PenaltyForm) else None
-            models = RowModels.of(problem) if self.digits > 16 else models
+            if self.digits > 16 and isinstance(form, PenaltyForm):
+                models = RowModels(problem, form)
             newton = Newton(problem.sums, models or form.models, problem.penalty.value, problem.loss.curvature)
             self._kept = problem, form, newton
         return self._kept
@@ -243,7 +246,8 @@ class ProxNewton(Periodic, Watcher):
         v = state.vectors
         if self._reached is None or self._reached[0] is not v["margins"]:
             floor, crawled = state.numbers["floor"], int(state.numbers["crawled"])
-            return self._steps(problem).start_at(v["x"].copy(), v["margins"].copy(), floor, crawled)
+            curved = bool(state.numbers["curved"])
+            return self._steps(problem).start_at(v["x"].copy(), v["margins"].copy(), floor, crawled, curved)
         return self._reached[1]
 
     def _take(self, problem: View, state: State, at: Iterate) -> None:
@@ -257,5 +261,5 @@ class ProxNewton(Periodic, Watcher):
             numbers["start"] = min(at.value, at_zero if math.isfinite(at_zero) else problem.rows.loss_at_zero)
         numbers["drop"] = at.foretold / abs(at.value) if at.value else 0.0
         numbers["exhausted"], numbers["infeasible"] = at.exhausted, at.infeasible
-        numbers["crawled"] = at.crawled
+        numbers["crawled"], numbers["curved"] = at.crawled, at.sweep.curvature is not None
         self._reached = v["margins"], at

@@ -27,14 +27,13 @@ class RowModels:
     def __init__(self, problem: View, penalties: PenaltyForm) -> None:
         self._problem, self._form = problem, penalties.form
 
-    @classmethod
-    def of(cls, problem: View) -> "RowModels | None":
-        """For a problem; None if it is too large, or its penalties are of another kind."""
+    @staticmethod
+    def take(problem: View) -> bool:
+        """Whether a problem is small enough, and its penalties are of this kind."""
         penalties = PenaltyForm.of(problem)
         if penalties is None or not problem.rows.in_memory:
-            return None
-        size = (penalties.form.width, penalties.form.K.shape[0] + problem.sums.n_rows)
-        return cls(problem, penalties) if extended.affordable(*size) else None
+            return False
+        return extended.affordable(penalties.width, penalties.n_rows + problem.sums.n_rows)
 
     def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
         """The minimum of the model at x plus the penalties; H and b tell the same with fewer digits."""

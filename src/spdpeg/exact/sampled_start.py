@@ -42,7 +42,7 @@ def sampled_start(problem: View, newton: Newton, x: np.ndarray) -> tuple[np.ndar
     newton = newton.on_sample(LocalSums.of(block, problem.loss))
     at = newton.start(x.copy())
     for _ in range(_MOST_STEPS):
-        at, _, _ = newton.step(at)
+        at, _, _ = newton.step(at, _ENOUGH)
         if at.exhausted or at.infeasible or at.foretold <= _ENOUGH * abs(at.value):
             break
     found = not at.infeasible and math.isfinite(at.value) and bool(np.all(np.isfinite(at.x)))

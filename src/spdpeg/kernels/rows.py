@@ -85,6 +85,24 @@ def add_row(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
 
 
 @inner
+def add_row_twice(rows: Rows, i: int, factor: float, out: np.ndarray, other: float, to_other: np.ndarray) -> None:
+    """out += factor * a_i and to_other += other * a_i."""
+    if rows.indptr.size == 0:
+        row = rows.values[i * rows.width : (i + 1) * rows.width]
+        for j in range(row.size):
+            out[j] += factor * row[j]
+            to_other[j] += other * row[j]
+    else:
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            column, value = np.uint64(rows.indices[k]), rows.values[k]
+            out[column] += factor * value
+            to_other[column] += other * value
+    if rows.bias != 0.0:
+        out[rows.width] += factor * rows.bias
+        to_other[rows.width] += other * rows.bias
+
+
+@inner
 def add_scaled_row(rows: Rows, i: int, factor: float, scale: np.ndarray, out: np.ndarray) -> None:
     """out += factor * scale * a_i, coordinate by coordinate."""
     if rows.indptr.size == 0:

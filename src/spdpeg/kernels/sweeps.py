@@ -6,7 +6,7 @@ import numpy as np
 
 from .jit import CHUNK, Term, call_chunk, call_scalar, inner, kernel, shared
 from .lapack import Routines, add_gram
-from .rows import Rows, add_row, row_dot, weight_of
+from .rows import Rows, add_row, add_row_twice, row_dot, weight_of
 
 _TILE = 32
 """Rows and columns of a matrix that are copied at a time."""
@@ -122,6 +122,10 @@ def sweep(
     gradient[:] = 0.0
     curvature[:] = 0.0
     ahead.gradient[:] = 0.0
+    # A model that ends at an exact face has its minimum at x itself, whose margins need no second product.
+    same = not known and ahead.point.size == x.size
+    for j in range(ahead.point.size):
+        same &= ahead.point[j] == x[j]
     for start in range(0, n, CHUNK):
         stop = min(start + CHUNK, n)
         if not known:
@@ -131,12 +135,17 @@ def sweep(
         total += call_chunk(data.read, here.margins[start:stop], labels, weights, here.slopes[start:stop])
         for i in range(start, stop):
             here.curvatures[i] = call_scalar(data.curvature, here.margins[i], data.labels[i])
-            add_row(data.rows, i, weight_of(data.weights, i) * here.slopes[i] / n, gradient)
         if ahead.point.size:
             for i in range(start, stop):
-                move = row_dot(data.rows, i, ahead.point) - ahead.margins[i]
-                ahead.foretold[i] = ahead.slopes[i] + ahead.curvatures[i] * move
-                add_row(data.rows, i, weight_of(data.weights, i) * ahead.foretold[i] / n, ahead.gradient)
+                there = here.margins[i] if same else row_dot(data.rows, i, ahead.point)
+                ahead.foretold[i] = ahead.slopes[i] + ahead.curvatures[i] * (there - ahead.margins[i])
+                # The gradient with the same roundings as below: a run that is resumed has no model behind it.
+                factor = weight_of(data.weights, i) * here.slopes[i] / n
+                other = weight_of(data.weights, i) * ahead.foretold[i] / n
+                add_row_twice(data.rows, i, factor, gradient, other, ahead.gradient)
+        else:
+            for i in range(start, stop):
+                add_row(data.rows, i, weight_of(data.weights, i) * here.slopes[i] / n, gradient)
         if room.table.size:
             add_outers(data.rows, start, stop, data.weights, here.curvatures, 1.0 / n, room, curvature)
         elif curvature.size:

@@ -182,6 +182,7 @@ def _read_dense(
     """Some rows at a time, so that the products with them find them in the cache."""
     n = here.margins.size
     total = 0.0
+    same = not request.known and np.array_equal(step.point, request.x)
     for table, some in _tables(data.rows, n):
         part = AtRows(*(vector[some] for vector in here))
         if not request.known:
@@ -191,7 +192,8 @@ def _read_dense(
         mean_weights: Any = weights / n if weights.size else 1.0 / n
         gradient += (mean_weights * part.slopes) @ table
         if step.point.size:
-            step.foretold[some] = step.slopes[some] + step.curvatures[some] * (table @ step.point - step.margins[some])
+            there = part.margins if same else table @ step.point
+            step.foretold[some] = step.slopes[some] + step.curvatures[some] * (there - step.margins[some])
             step.gradient[:] += (mean_weights * step.foretold[some]) @ table
         if out.size:
             _add_gram(table, mean_weights * part.curvatures, out)
