@@ -47,12 +47,12 @@ def test_about_is_complete(method: type[Solver]) -> None:
 @every_method
 def test_the_docstring_says_everything(method: type[Solver]) -> None:
     text = inspect.getdoc(method) or ""
-    for section in ("Notes", "References", "Examples"):
+    for section in ("See Also", "Notes", "References", "Examples"):
         assert f"\n{section}\n{'-' * len(section)}\n" in text
     for part in ("Solves min over x", "Needs: ", "Cost of a step: ", "Memory, ", "Rate: "):
         assert part in text
     if method.parameter_names():
-        listed = text.partition("\nParameters\n----------\n")[2].partition("\n\nNotes\n")[0]
+        listed = text.partition("\nParameters\n----------\n")[2].partition("\n\nSee Also\n")[0]
         lines = [line.partition(" :")[0] for line in listed.splitlines() if not line.startswith(" ")]
         assert {name for line in lines for name in line.split(", ")} == set(method.parameter_names())
 
