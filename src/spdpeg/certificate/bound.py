@@ -190,10 +190,11 @@ def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray, wanted: f
     # A norm of everything needs no y: its dual ball says at once how far -A^T W u / N has to be scaled.
     norm = _one_norm(problem)
     if norm is not None and not np.any(norm.free(x.size)[: x.size - (problem.rows.bias != 0.0)]):
-        value, trivial = _value(problem, slopes, -slopes.gradient, norm, None, x), slopes.loss_part(0.0)
-        # Rounding that an empty column would have to take has no size beside the rows; beside y it has one.
-        if value > trivial or not y.size:
-            return max(value, trivial)
+        value = _value(problem, slopes, -slopes.gradient, norm, None, x)
+        # Where rounding falls on empty columns it has no size beside the rows; beside y it has one.
+        rounding = value == -math.inf and y.size and problem.sums.resident and math.isfinite(slopes.loss_part(1.0))
+        if not rounding:
+            return max(value, slopes.loss_part(0.0))
     r1, adjoint = problem.regularizer, problem.F.adjoint
     least = _least_terms(problem, slopes)
     best = max(_value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x), least)
