@@ -32,3 +32,9 @@ def test_digits_that_fail_leave_the_solution(monkeypatch: pytest.MonkeyPatch) ->
     result = spdpeg.solve(problem, "interior-point", tol=1e-16)
     assert result.certificate is not None
     assert result.certificate.rel_gap <= 1e-10
+
+
+def test_bounds_next_to_the_largest_number() -> None:
+    y = np.random.default_rng(0).standard_normal(5)
+    problem = spdpeg.Problem(np.zeros((5, 3)), y, loss=losses.Quantile(0.3), r1=penalties.Box(-1.7e300, 1.7e300))
+    assert spdpeg.solve(problem, "interior-point").status is Status.TOLERANCE

@@ -20,6 +20,9 @@ cp: Any = cvxpy
 _TIGHT = {f"tol_{name}": 1e-13 for name in ("gap_abs", "gap_rel", "feas", "infeas_abs", "infeas_rel", "ktratio")}
 _LOOSE: dict[str, float] = {}
 
+_OUTSIDE = 1e-6
+"""Part of its size by which a point of the reference may miss a set."""
+
 
 @dataclass
 class Model:
@@ -129,18 +132,35 @@ def solve(case: Case, *points: tuple[np.ndarray, float]) -> Reference:
 
 
 def _offer(case: Case, model: Model, best: Reference, x: np.ndarray, intercept: float) -> None:
-    """Keep a point if it is better, after a projection onto the sets that bound x itself."""
-    for candidate in (x, _projected(case, x)):
-        if not np.all(np.isfinite(candidate)):
+    """Keep a point if it is better, after a projection onto the sets that bound x itself.
+
+    A point outside them is no candidate, however little it misses beside its largest entry: small entries have units of
+    their own, in which that may be much. So have the rows of F.
+    """
+    for candidate in (_projected(case, x), _projected(case, x, image=True)):
+        if not np.all(np.isfinite(candidate)) or not _rows_hold(case, candidate):
             continue
         value = evaluate(case, candidate, intercept)
         upper = value.objective + (model.excess(candidate) if value.violation > 0 else 0.0)
-        if upper < best.upper and value.violation <= 1e-6:
+        if upper < best.upper and value.violation <= _OUTSIDE:
             best.upper, best.x, best.intercept, best.violation = upper, candidate, intercept, value.violation
 
 
-def _projected(case: Case, x: np.ndarray) -> np.ndarray:
-    for penalty in (case.r1, case.domain):
+def _rows_hold(case: Case, x: np.ndarray) -> bool:
+    """Whether F x keeps its bounds in the units of each row."""
+    if type(case.r2).__name__ not in ("Box", "NonNegative"):
+        return True
+    image, sizes = case.matrix @ x, np.abs(case.matrix) @ np.abs(x)
+    lower, upper = np.asarray(case.r2.lower, dtype=float), np.asarray(case.r2.upper, dtype=float)
+    for bound in (lower, upper):
+        sizes = np.maximum(sizes, np.where(np.isfinite(bound), np.abs(bound), 0.0))
+    return bool(np.all(np.maximum(lower - image, image - upper) <= _OUTSIDE * sizes))
+
+
+def _projected(case: Case, x: np.ndarray, image: bool = False) -> np.ndarray:
+    """Inside the sets that bound x; with `image`, also in that of F x where F is the identity."""
+    same = image and case.r2 is not None and np.array_equal(case.matrix, np.eye(x.size))
+    for penalty in (case.r1, case.domain, case.r2 if same else None):
         match type(penalty).__name__:
             case "Box" | "NonNegative":
                 x = np.clip(x, penalty.lower, penalty.upper)

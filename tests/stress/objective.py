@@ -41,7 +41,7 @@ def evaluate(case: Case, x: np.ndarray, intercept: float = 0.0) -> Value:
     violation = 0.0
     rough = squares = 0.0
     for penalty, v, terms in ((case.r1, point, np.abs(x)), (case.domain, point, None), (case.r2, image, parts)):
-        cost, outside = penalty_value(penalty, v)
+        cost, outside = penalty_value(penalty, v, float(np.max(terms, initial=0.0)) if terms is not None else 0.0)
         total += cost
         violation = max(violation, outside)
         rough += float(cost) + (0.0 if terms is None else _terms_of(penalty, terms))
@@ -147,13 +147,13 @@ def _slopes(loss: Any, t: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.ones_like(t)
 
 
-def penalty_value(penalty: Any, v: np.ndarray) -> tuple[Any, float]:
-    """r(v) and, for a set, how far v is outside, relative to its size."""
+def penalty_value(penalty: Any, v: np.ndarray, size: float = 0.0) -> tuple[Any, float]:
+    """r(v) and, for a set, how far v is outside, relative to its size, or that of the terms that were added up to v."""
     name = type(penalty).__name__
     if name in _SETS:
-        return Long(0), float(_SETS[name](penalty, v))
+        return Long(0), float(_SETS[name](penalty, v, size))
     if name == "SeparableSum":
-        parts = [penalty_value(part, block) for part, block in blocks(penalty, v)]
+        parts = [penalty_value(part, block, size) for part, block in blocks(penalty, v)]
         return sum((cost for cost, _ in parts), Long(0)), max((outside for _, outside in parts), default=0.0)
     return _cost(name, penalty, v), 0.0
 
@@ -210,18 +210,18 @@ def group_members(groups: Any, size: int) -> list[np.ndarray]:
     return [np.flatnonzero(labels == label) for label in np.unique(labels) if label >= 0]
 
 
-def _outside(v: np.ndarray, lower: Any, upper: Any) -> Any:
+def _outside(v: np.ndarray, lower: Any, upper: Any, size: float) -> Any:
     """By how much v leaves its bounds, beside the largest number in sight."""
     bounds = np.concatenate([np.ravel(np.asarray(bound, dtype=Long)) for bound in (lower, upper)])
-    size = max(np.max(np.abs(v), initial=0), np.max(np.abs(bounds[np.isfinite(bounds)]), initial=0))
+    size = max(size, np.max(np.abs(v), initial=0), np.max(np.abs(bounds[np.isfinite(bounds)]), initial=0))
     out = np.max(np.maximum(np.maximum(lower - v, v - upper), 0), initial=0)
     return out / size if size > 0 else Long(0)
 
 
 _SETS = {
-    "Box": lambda r, v: _outside(v, r.lower, r.upper),
-    "NonNegative": lambda r, v: _outside(v, 0.0, np.inf),
-    "L2Ball": lambda r, v: max(np.sqrt(np.sum(v * v)) / r.radius - 1, 0),
-    "L1Ball": lambda r, v: max(np.sum(np.abs(v)) / r.radius - 1, 0),
-    "Simplex": lambda r, v: max(np.max(-v / r.total, initial=0), abs(np.sum(v) / r.total - 1)),
+    "Box": lambda r, v, size: _outside(v, r.lower, r.upper, size),
+    "NonNegative": lambda r, v, size: _outside(v, 0.0, np.inf, size),
+    "L2Ball": lambda r, v, size: max(np.sqrt(np.sum(v * v)) / r.radius - 1, 0),
+    "L1Ball": lambda r, v, size: max(np.sum(np.abs(v)) / r.radius - 1, 0),
+    "Simplex": lambda r, v, size: max(np.max(-v / r.total, initial=0), abs(np.sum(v) / r.total - 1)),
 }

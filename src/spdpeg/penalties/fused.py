@@ -49,7 +49,7 @@ class FusedL1(Penalty):
         self.l2 = l2
 
     def value(self, v: np.ndarray) -> float:
-        return float(self.l1 * np.sum(np.abs(v)) + np.sum(np.asarray(self.l2) * np.abs(np.diff(v))))
+        return float(self.l1 * np.sum(np.abs(v)) + np.sum(np.asarray(self.l2) * np.abs(v[1:] - v[:-1])))
 
     def conjugate(self, u: np.ndarray) -> float:
         l1, l2 = self._weights(u.size)

@@ -277,7 +277,7 @@ def _holds(model: Model, solution: ModelSolution, vanish: np.ndarray, w: np.ndar
     image[vanish] = 0.0
     before = form.image(solution.w)
     # A sign that changed means that the face was the wrong one: the slopes assumed on it are not those of w.
-    if ((before * image < 0.0) & (np.abs(image) > SLACK * size))[:lines].any():
+    if ((np.sign(before) * image < 0.0) & (np.abs(image) > SLACK * size))[:lines].any():
         return False
     if form.bounded and model.violation(w) > max(solution.violation, VANISHED * float(np.max(size, initial=0.0))):
         return False
