@@ -7,7 +7,7 @@ from stress.outcome import DEFECTS, listed
 
 
 def test_some() -> None:
-    assert listed(pool.run(abuse.run, range(120)), DEFECTS) == []
+    assert listed(pool.run(abuse.run, range(300)), DEFECTS) == []
 
 
 @pytest.mark.stress

@@ -25,17 +25,17 @@ def wrong(job: Callable[..., Outcome], seeds: range, **options: Any) -> list[str
     return listed(pool.run(job, seeds, **options), NEVER)
 
 
-@pytest.mark.parametrize("first", range(0, 90, 30))
+@pytest.mark.parametrize("first", range(0, 240, 30))
 def test_default_solver(first: int) -> None:
     assert wrong(fuzz.run, range(first, first + 30)) == []
 
 
 def test_every_solver() -> None:
-    assert wrong(fuzz.run, range(24), solver="every", passes=20.0) == []
+    assert wrong(fuzz.run, range(60), solver="every", passes=20.0) == []
 
 
 def test_estimators() -> None:
-    assert wrong(estimators.run, range(60)) == []
+    assert wrong(estimators.run, range(120)) == []
 
 
 @pytest.mark.stress
