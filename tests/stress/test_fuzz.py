@@ -30,6 +30,11 @@ def test_default_solver(first: int) -> None:
     assert wrong(fuzz.run, range(first, first + 30)) == []
 
 
+@pytest.mark.parametrize("seed", [802770, 804445])
+def test_steps_whose_exponentials_overflow_give_way_to_another_method(seed: int) -> None:
+    assert listed(pool.run(fuzz.run, range(seed, seed + 1)), NEVER | {Verdict.DIVERGED, Verdict.RAW}) == []
+
+
 def test_every_solver() -> None:
     assert wrong(fuzz.run, range(60), solver="every", passes=20.0) == []
 

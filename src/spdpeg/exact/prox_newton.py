@@ -155,6 +155,9 @@ class ProxNewton(Periodic, Watcher):
         newton = self._steps(problem)
         enough = _PROMISING * math.sqrt(state.loop.planned_for or 0.0)
         following, minimum, ahead = newton.step(self._iterate(problem, state), enough)
+        if not math.isfinite(following.value):  # exponentials overflow at every point tried: another method goes on
+            numbers["exhausted"] = True
+            return round(following.reads * problem.sums.n_rows)
         # The multipliers belong to the minimiser of the model, not to the point of the line search: mixing the two
         # leaves a gap that never closes.
         if ahead.foretold is not None and ahead.foretold_gradient is not None:
