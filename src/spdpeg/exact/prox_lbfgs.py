@@ -21,10 +21,11 @@ from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..quadratic import ACCURACY, LowRank, Model, minimize
 from ..result import Status
-from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
+from ..solvers.base import About, Solution, per_problem, require_smooth
 from ..state import State
-from ..sums import Evaluation, Sweep, Token
+from ..sums import Evaluation, Sweep
 from ..view import View
+from .full_reads import FullReads
 from .penalty_form import PenaltyForm
 from .pieces import Lines
 
@@ -43,7 +44,7 @@ _MOST_HALVINGS = 20
 _MOST_STALLED = 3
 
 
-class ProxLBFGS(Periodic, Watcher):
+class ProxLBFGS(FullReads):
     """x <- minimiser of a quasi-Newton model of l plus r1 + r2(F .), with step halving; the last iterate."""
 
     about = About(
@@ -61,8 +62,6 @@ class ProxLBFGS(Periodic, Watcher):
         converges=True,
     )
 
-    on_sums = True
-
     def check(self, problem: View) -> None:
         require_smooth(self, problem)
         form = PenaltyForm.of(problem)
@@ -72,13 +71,9 @@ class ProxLBFGS(Periodic, Watcher):
                 f'r1={problem.penalty.r1!r}, r2={problem.r2!r}. Use "working-set" or "vr-spdpeg".'
             )
 
-    def steps_ahead(self, state: State) -> float:
-        return 1.0
-
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
-        vectors = {"x": x0.copy(), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
-        vectors |= {"moves": np.zeros((_MEMORY, d)), "changes": np.zeros((_MEMORY, d))}
+        vectors = self._vectors(problem, x0.copy())
+        vectors |= {"moves": np.zeros((_MEMORY, x0.size)), "changes": np.zeros((_MEMORY, x0.size))}
         numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "pairs": 0, "scale": 1.0, "stalled": 0}
         return numbers, vectors
 
@@ -132,12 +127,6 @@ class ProxLBFGS(Periodic, Watcher):
         x = v["x"].copy()
         return Solution(x, x.copy(), problem.F.forward(x), -v["y"])
 
-    def evaluation(self, state: State) -> Evaluation | None:
-        margins = self._margins(state)
-        if math.isnan(state.numbers["loss"]) or margins is None:
-            return None
-        return Evaluation(state.numbers["loss"], margins, state.vectors["gradient"], None)
-
     def ended(self, state: State) -> Status | None:
         return Status.EXHAUSTED if state.numbers["stalled"] >= _MOST_STALLED else None
 
@@ -162,30 +151,16 @@ class ProxLBFGS(Periodic, Watcher):
         v["moves"][pairs], v["changes"][pairs] = move, change
         numbers["pairs"], numbers["scale"] = pairs + 1, product / square
 
-    _kept: tuple[View, "_Parts"] | None = None
-    _reached: tuple[np.ndarray, Token] | None = None
-    """What the margins of the state stand for, as long as it is this run that goes on."""
-
-    def _margins(self, state: State) -> Token:
-        """Those of x; None in a run that is resumed and could not keep them."""
-        kept = state.vectors["margins"]
-        if self._reached is not None and self._reached[0] is kept:
-            return self._reached[1]
-        return kept if kept.size else None
-
+    @per_problem
     def _parts(self, problem: View) -> "_Parts":
-        if self._kept is None or self._kept[0] is not problem:
-            form = PenaltyForm.of(problem)
-            assert form is not None
-            assert form.lines is not None
-            self._kept = problem, _Parts(form, form.lines)
-        return self._kept[1]
+        form = PenaltyForm.of(problem)
+        assert form is not None
+        assert form.lines is not None
+        return _Parts(form, form.lines)
 
     def _take(self, problem: View, state: State, x: np.ndarray, sweep: Sweep) -> None:
-        v, numbers = state.vectors, state.numbers
-        v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
-        self._reached = v["margins"], sweep.margins
-        numbers["loss"], numbers["value"] = sweep.loss, sweep.loss + problem.penalty.value(x)
+        self._keep(problem, state, x, sweep)
+        state.numbers["value"] = sweep.loss + problem.penalty.value(x)
 
 
 def compact(moves: np.ndarray, changes: np.ndarray, scale: float) -> LowRank:

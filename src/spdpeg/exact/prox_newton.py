@@ -5,7 +5,6 @@ Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functi
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -14,11 +13,12 @@ from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
 from ..parameters import as_number, shown
 from ..result import Status
-from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
+from ..solvers.base import About, Solution, per_problem, require_differentiable
 from ..state import State
-from ..sums import Evaluation, Token
+from ..sums import Token
 from ..view import View
 from .chain_models import ChainModels
+from .full_reads import FullReads, kept_for
 from .newton import Iterate, Newton, first_point
 from .newton_models import Models
 from .penalty_form import PenaltyForm, SplitForm, model_form
@@ -50,7 +50,7 @@ leaves is of the order of its square, so that the coefficients have more digits 
 
 
 @dataclass(eq=False, repr=False)
-class ProxNewton(Periodic, Watcher):
+class ProxNewton(FullReads):
     """x <- minimiser of the quadratic model of l plus r1 + r2(F .), with step halving; the last iterate.
 
     The model has the curvature of all rows and is solved exactly, by interior points that read no data. Its multipliers
@@ -77,8 +77,6 @@ class ProxNewton(Periodic, Watcher):
         converges=True,
     )
 
-    on_sums: ClassVar[bool] = True
-
     digits: int = 16
 
     def __post_init__(self) -> None:
@@ -104,13 +102,9 @@ class ProxNewton(Periodic, Watcher):
                 "of lines, squares and norms. Leave digits out."
             )
 
-    def steps_ahead(self, state: State) -> float:
-        return 1.0  # each step reads a number of rows of its own
-
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
-        vectors = {"x": first_point(problem, x0), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
-        vectors |= {"slopes": np.zeros(n), "slopes_gradient": np.zeros(d)}
+        vectors = self._vectors(problem, first_point(problem, x0))
+        vectors |= {"slopes": np.zeros(problem.sums.length_kept()), "slopes_gradient": np.zeros(x0.size)}
         numbers = {
             "floor": 0.0,
             "loss": math.nan,
@@ -178,12 +172,6 @@ class ProxNewton(Periodic, Watcher):
             slopes, gradient = self._slopes(state), v["slopes_gradient"].copy()
         return Solution(x, x.copy(), problem.F.forward(x), -v["y"], slopes, gradient)
 
-    def evaluation(self, state: State) -> Evaluation | None:
-        margins = self._margins(state)
-        if math.isnan(state.numbers["loss"]) or margins is None:
-            return None
-        return Evaluation(state.numbers["loss"], margins, state.vectors["gradient"], None)
-
     def may_be_optimal(self, state: State, tol: float) -> bool:
         numbers = state.numbers
         # A certificate takes time, so it waits until the objective has nearly stopped falling.
@@ -207,57 +195,44 @@ class ProxNewton(Periodic, Watcher):
             return Status.NO_MINIMUM
         return Status.EXHAUSTED if numbers["exhausted"] else None
 
-    _kept: tuple[View, PenaltyForm | SplitForm, Newton] | None = field(default=None, init=False)
-    _reached: tuple[np.ndarray, Iterate] | None = field(default=None, init=False)
+    _iterates: tuple[np.ndarray, Iterate] | None = field(default=None, init=False)
+    """Where the run stands, beside the margins there."""
     _foretold: tuple[np.ndarray, Token] | None = field(default=None, init=False)
-    """What the vectors of the state stand for, as long as it is this run that goes on."""
+    """The slopes of the state's vector beside it."""
 
-    def _parts(self, problem: View) -> tuple[View, PenaltyForm | SplitForm, Newton]:
-        """The penalties' form and the steps, made once for each problem."""
-        if self._kept is None or self._kept[0] is not problem:
-            form = model_form(problem)
-            assert form is not None
-            models: Models | None = ChainModels.of(problem, form) if isinstance(form, PenaltyForm) else None
-            if self.digits > 16 and isinstance(form, PenaltyForm):
-                models = RowModels(problem, form)
-            newton = Newton(problem.sums, models or form.models, problem.penalty.value, problem.loss.curvature)
-            self._kept = problem, form, newton
-        return self._kept
-
+    @per_problem
     def _form(self, problem: View) -> PenaltyForm | SplitForm:
-        return self._parts(problem)[1]
+        form = model_form(problem)
+        assert form is not None
+        return form
 
+    @per_problem
     def _steps(self, problem: View) -> Newton:
-        return self._parts(problem)[2]
-
-    def _margins(self, state: State) -> Token:
-        """Those of x; None in a run that is resumed and could not keep them."""
-        kept = state.vectors["margins"]
-        if self._reached is not None and self._reached[0] is kept:
-            return self._reached[1].sweep.margins
-        return kept if kept.size else None
+        form = self._form(problem)
+        models: Models | None = ChainModels.of(problem, form) if isinstance(form, PenaltyForm) else None
+        if self.digits > 16 and isinstance(form, PenaltyForm):
+            models = RowModels(problem, form)
+        return Newton(problem.sums, models or form.models, problem.penalty.value, problem.loss.curvature)
 
     def _slopes(self, state: State) -> Token:
         """The slopes that the last model foretold, if they are still there."""
         kept = state.vectors["slopes"]
-        if kept.size:
-            return kept.copy()
-        return self._foretold[1] if self._foretold is not None and self._foretold[0] is kept else None
+        return kept.copy() if kept.size else kept_for(kept, self._foretold)
 
     def _iterate(self, problem: View, state: State) -> Iterate:
         """Where the run stands, with the curvature: kept from the last step, or made anew from the margins."""
-        v = state.vectors
-        if self._reached is None or self._reached[0] is not v["margins"]:
-            floor, crawled = state.numbers["floor"], int(state.numbers["crawled"])
-            curved = bool(state.numbers["curved"])
-            return self._steps(problem).start_at(v["x"].copy(), v["margins"].copy(), floor, crawled, curved)
-        return self._reached[1]
+        v, numbers = state.vectors, state.numbers
+        at = kept_for(v["margins"], self._iterates)
+        if at is None:
+            floor, crawled, curved = numbers["floor"], int(numbers["crawled"]), bool(numbers["curved"])
+            at = self._steps(problem).start_at(v["x"].copy(), v["margins"].copy(), floor, crawled, curved)
+        return at
 
     def _take(self, problem: View, state: State, at: Iterate) -> None:
-        v, numbers = state.vectors, state.numbers
-        v["x"][:], v["gradient"][:] = at.x, at.sweep.gradient
-        v["margins"] = problem.sums.kept(at.sweep.margins)
-        numbers["floor"], numbers["loss"], numbers["value"] = at.floor, at.sweep.loss, at.value
+        numbers = state.numbers
+        self._keep(problem, state, at.x, at.sweep)
+        self._iterates = state.vectors["margins"], at
+        numbers["floor"], numbers["value"] = at.floor, at.value
         if math.isnan(numbers["start"]) and math.isfinite(at.value) and not problem.loss.attained:
             # That at x = 0 if it is less: a start far away, or the first point inside a domain, may have any.
             at_zero = problem.rows.loss_at_zero + problem.penalty.value(np.zeros(at.x.size))
@@ -265,4 +240,3 @@ class ProxNewton(Periodic, Watcher):
         numbers["drop"] = at.foretold / abs(at.value) if at.value else 0.0
         numbers["exhausted"], numbers["infeasible"] = at.exhausted, at.infeasible
         numbers["crawled"], numbers["curved"] = at.crawled, at.sweep.curvature is not None
-        self._reached = v["margins"], at

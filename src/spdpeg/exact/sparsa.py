@@ -17,10 +17,11 @@ from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..penalties import Penalty
 from ..result import Status
-from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
+from ..solvers.base import About, Solution, require_differentiable
 from ..state import State
-from ..sums import Evaluation, Sums, Sweep, Token
+from ..sums import Sums, Sweep
 from ..view import View
+from .full_reads import FullReads
 
 _MEMORY = 5
 """Objectives of the last steps, the largest of which the next one must fall below."""
@@ -41,7 +42,7 @@ _SELDOM = 50
 """Steps after which a certificate is made even if nothing promises it."""
 
 
-class SpaRSA(Periodic, Watcher):
+class SpaRSA(FullReads):
     """x <- prox of all penalties at x - length g, the length of Barzilai and Borwein; the last iterate.
 
     The objective need not fall at every step, only below the largest of its last five values.
@@ -62,8 +63,6 @@ class SpaRSA(Periodic, Watcher):
         converges=True,
     )
 
-    on_sums = True
-
     def check(self, problem: View) -> None:
         require_differentiable(self, problem)
         if problem.penalty.joint is None:
@@ -72,13 +71,8 @@ class SpaRSA(Periodic, Watcher):
                 f'F={problem.F!r} has none in closed form. Use "vr-spdpeg".'
             )
 
-    def steps_ahead(self, state: State) -> float:
-        return 1.0  # a step that is halved reads the rows again
-
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        n, d = problem.sums.length_kept(), x0.size
-        vectors = {"x": x0.copy(), "y": np.zeros(problem.F.n_outputs), "margins": np.zeros(n), "gradient": np.zeros(d)}
-        vectors["values"] = np.zeros(_MEMORY)
+        vectors = self._vectors(problem, x0.copy()) | {"values": np.zeros(_MEMORY)}
         numbers = {"loss": math.nan, "length": 1.0, "decrease": math.inf, "least": math.inf, "stalled": 0}
         return numbers | {"unit": 1.0}, vectors
 
@@ -142,12 +136,6 @@ class SpaRSA(Periodic, Watcher):
         y = problem.penalty.chain_dual(x, -state.vectors["gradient"])
         return Solution(x, x.copy(), problem.F.forward(x), -y)
 
-    def evaluation(self, state: State) -> Evaluation | None:
-        margins = self._margins(state)
-        if math.isnan(state.numbers["loss"]) or margins is None:
-            return None
-        return Evaluation(state.numbers["loss"], margins, state.vectors["gradient"], None)
-
     def may_be_optimal(self, state: State, tol: float) -> bool:
         # The gap is of the order of the root of what is left, so a step that still gains much proves nothing.
         numbers = state.numbers
@@ -155,16 +143,6 @@ class SpaRSA(Periodic, Watcher):
 
     def ended(self, state: State) -> Status | None:
         return Status.EXHAUSTED if state.numbers["stalled"] >= _MOST_STALLED else None
-
-    _reached: tuple[np.ndarray, Token] | None = None
-    """What the margins of the state stand for, as long as it is this run that goes on."""
-
-    def _margins(self, state: State) -> Token:
-        """Those of x; None in a run that is resumed and could not keep them."""
-        kept = state.vectors["margins"]
-        if self._reached is not None and self._reached[0] is kept:
-            return self._reached[1]
-        return kept if kept.size else None
 
     @staticmethod
     def _curvature(sums: Sums, at: Sweep, x: np.ndarray, way: np.ndarray) -> float:
@@ -175,13 +153,11 @@ class SpaRSA(Periodic, Watcher):
         return float(way @ (ahead.foretold_gradient - at.gradient)) / square if square > 0.0 else 0.0
 
     def _take(self, problem: View, state: State, x: np.ndarray, sweep: Sweep) -> None:
-        v, numbers = state.vectors, state.numbers
-        v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
-        self._reached = v["margins"], sweep.margins
-        value = sweep.loss + problem.penalty.value(x)
-        v["values"][:-1] = v["values"][1:].copy()
-        v["values"][-1] = value
-        numbers["loss"], numbers["least"] = sweep.loss, min(numbers["least"], value)
+        self._keep(problem, state, x, sweep)
+        value, values = sweep.loss + problem.penalty.value(x), state.vectors["values"]
+        values[:-1] = values[1:].copy()
+        values[-1] = value
+        state.numbers["least"] = min(state.numbers["least"], value)
 
 
 def _joint(problem: View) -> Penalty:

@@ -18,12 +18,13 @@ from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..result import Status
-from ..solvers.base import About, Periodic, Solution, Watcher, require_differentiable
+from ..solvers.base import About, Solution, per_problem, require_differentiable
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
 from ..view import View
 from .block_newton import minimized
 from .condensed import Condensed
+from .full_reads import FullReads, kept_for
 from .group_pieces import GroupIdentifier, Groups
 from .identify import Identified, Identifier
 from .newton import Newton, first_point
@@ -61,7 +62,7 @@ _WIDER = 4.0
 """Factor on the pieces that a step may have after one that has stalled."""
 
 
-class WorkingSet(Periodic, Watcher):
+class WorkingSet(FullReads):
     """x <- solution of the problem among points that are constant on chosen pieces; the last iterate."""
 
     about = About(
@@ -78,8 +79,6 @@ class WorkingSet(Periodic, Watcher):
         converges=True,
     )
 
-    on_sums = True
-
     def check(self, problem: View) -> None:
         require_differentiable(self, problem)
         form = PenaltyForm.of(_inner(problem))
@@ -89,15 +88,11 @@ class WorkingSet(Periodic, Watcher):
                 f'here r1={problem.penalty.r1!r}, r2={problem.r2!r}. Use "prox-newton" or "vr-spdpeg".'
             )
 
-    def steps_ahead(self, state: State) -> float:
-        return 1.0
-
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         small = Condensed.of(problem)
         if small is not None:
             problem, x0 = small.problem, small.reduced(x0)
-        n, d, m = problem.sums.length_kept(), x0.size, problem.F.n_outputs
-        vectors = {"x": first_point(problem, x0), "y": np.zeros(m), "margins": np.zeros(n), "gradient": np.zeros(d)}
+        vectors = self._vectors(problem, first_point(problem, x0))
         numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "step": 1.0, "pieces": 0.0}
         numbers |= {"cap": float(_FIRST_PIECES), "stalled": 0, "tol": 0.0}
         return numbers, vectors
@@ -166,13 +161,10 @@ class WorkingSet(Periodic, Watcher):
         return Solution(x, x.copy(), problem.F.forward(x), -y)
 
     def evaluation(self, state: State) -> Evaluation | None:
-        margins = self._margins(state)
-        if math.isnan(state.numbers["loss"]) or margins is None:
-            return None
-        gradient = state.vectors["gradient"]
-        if self._small is not None:
-            gradient = self._small.gradient(gradient)
-        return Evaluation(state.numbers["loss"], margins, gradient, None)
+        known = super().evaluation(state)
+        if known is None or self._small is None:
+            return known
+        return known._replace(gradient=self._small.gradient(known.gradient))
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
         # Where columns were left out, proofs for all of them take longer than steps, and that for the others is known.
@@ -198,46 +190,32 @@ class WorkingSet(Periodic, Watcher):
 
     _small: Condensed | None = None
     """Of the problem whose solution was last asked for."""
-    _kept: tuple[View, "_Parts"] | None = None
     _found: tuple[np.ndarray, Identified] | None = None
-    _reached: tuple[np.ndarray, Token] | None = None
-    """What the margins of the state stand for, as long as it is this run that goes on."""
+    """The pieces for the next step, beside the margins of the point that they were found at."""
 
-    def _margins(self, state: State) -> Token:
-        """Those of x; None in a run that is resumed and could not keep them."""
-        kept = state.vectors["margins"]
-        if self._reached is not None and self._reached[0] is kept:
-            return self._reached[1]
-        return kept if kept.size else None
-
+    @per_problem
     def _parts(self, problem: View) -> "_Parts":
-        if self._kept is None or self._kept[0] is not problem:
-            self._kept = problem, _Parts(problem)
-        return self._kept[1]
+        return _Parts(problem)
 
     def _identified(self, problem: View, state: State) -> Identified:
         """The pieces for the next step, found when x was; anew in a run that is resumed."""
-        v = state.vectors
-        if self._found is None or self._found[0] is not v["margins"]:
-            self._identify(problem, state)
-        assert self._found is not None
-        return self._found[1]
+        found = kept_for(state.vectors["margins"], self._found)
+        return self._identify(problem, state) if found is None else found
 
-    def _identify(self, problem: View, state: State) -> None:
+    def _identify(self, problem: View, state: State) -> Identified:
         v, numbers = state.vectors, state.numbers
         parts = self._parts(problem)
         growth = _GROWTH if isinstance(parts.penalties, Groups) else _GROWTH_OF_PIECES
         most = int(max(numbers["cap"], growth * numbers["pieces"]))
         found = parts.identify(v["x"], v["gradient"], numbers["step"], most)
         self._found = v["margins"], found
+        return found
 
     def _take(self, problem: View, state: State, x: np.ndarray, sweep: Sweep) -> None:
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
-        v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
-        self._reached = v["margins"], sweep.margins
-        numbers["loss"], numbers["value"] = sweep.loss, sweep.loss + problem.penalty.value(x)
-        self._identify(problem, state)
-        v["y"][:] = parts.dual(problem, v["x"], v["gradient"], self._identified(problem, state))
+        self._keep(problem, state, x, sweep)
+        numbers["value"] = sweep.loss + problem.penalty.value(x)
+        v["y"][:] = parts.dual(problem, v["x"], v["gradient"], self._identify(problem, state))
         if self._small is not None:
             evaluation = Evaluation(sweep.loss, sweep.margins, sweep.gradient, None)
             tol = numbers["tol"] or None

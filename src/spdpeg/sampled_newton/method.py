@@ -18,7 +18,7 @@ from ..errors import UnsupportedError
 from ..kernels.jit import as_reals
 from ..kernels.terms import Terms
 from ..parameters import whole_number
-from ..solvers.base import About, Periodic, Solution, Watcher, require_smooth
+from ..solvers.base import About, Periodic, Solution, Watcher, per_problem, require_smooth
 from ..state import State
 from ..sums import Evaluation, evaluated_rows
 from ..view import View
@@ -201,21 +201,16 @@ class SampledNewton(Periodic, Watcher):
         numbers["relative_rho"] = model.relative_rho
         return reads
 
-    _split: tuple[View, Form] | None = None
-    _modelled: tuple[View, Model] | None = None
-
+    @per_problem
     def _form(self, problem: View) -> Form:
-        """The split of the penalties, made once for each problem."""
-        if self._split is None or self._split[0] is not problem:
-            self._split = problem, splitting(problem)
-        return self._split[1]
+        """The split of the penalties."""
+        return splitting(problem)
 
+    @per_problem
     def _model(self, problem: View) -> Model:
-        """The model, made once for each problem and not before the first step; the state holds what changes."""
-        if self._modelled is None or self._modelled[0] is not problem:
-            kind = TallModel if is_tall(problem) else SparseModel if is_sparse(problem) else WideModel
-            self._modelled = problem, kind(problem, self._form(problem))
-        return self._modelled[1]
+        """The model, not before the first step; the state holds what changes."""
+        kind = TallModel if is_tall(problem) else SparseModel if is_sparse(problem) else WideModel
+        return kind(problem, self._form(problem))
 
     def _face_steps(self, problem: View, state: State) -> int:
         """Newton's steps among the pieces that the model's solution has; the number of reads."""

@@ -6,9 +6,11 @@ most methods: `set_dual`, `sampler`, `default_batch`. What only some methods do 
 it stands).
 """
 
+import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -226,6 +228,28 @@ class Watcher(Solver):
     def may_be_optimal(self, state: State, tol: float) -> bool:
         """Whether the point may meet a tolerance, as far as the method knows without a certificate."""
         return True
+
+
+S = TypeVar("S", bound=Solver)
+T = TypeVar("T")
+
+
+def per_problem(make: Callable[[S, View], T]) -> Callable[[S, View], T]:
+    """Keep what a method makes of a problem, until it is asked about another one.
+
+    For what follows from the problem and is dear to make, so that it is no part of the state.
+    """
+    name = f"_last{make.__name__}"
+
+    @functools.wraps(make)
+    def made(self: S, problem: View) -> T:
+        kept: tuple[View, T] | None = vars(self).get(name)
+        if kept is None or kept[0] is not problem:
+            kept = problem, make(self, problem)
+            vars(self)[name] = kept
+        return kept[1]
+
+    return made
 
 
 def require_positive(**values: float | None) -> None:

@@ -15,7 +15,7 @@ from ..schemes.records import Pace, gather
 from ..state import State
 from ..view import View
 from . import averaging
-from .base import Solution, Solver, require_positive, require_smooth
+from .base import Solution, Solver, per_problem, require_positive, require_smooth
 from .linearized import REGIMES, worst_row_rho
 from .steps import StepRule, noise_scale
 
@@ -63,13 +63,10 @@ class Exact(Solver):
         v = state.vectors
         return Solution(v["x_average"].copy(), v["x"].copy(), v["z_average"].copy(), -v["y_average"])
 
-    _prepared: tuple[View, Normal] | None = None
-
+    @per_problem
     def _normal(self, problem: View) -> Normal:
-        """Prepared once for each problem; not part of the state, since it follows from F."""
-        if self._prepared is None or self._prepared[0] is not problem:
-            self._prepared = problem, prepare(problem.F, scalar_shift=not self.adaptive)
-        return self._prepared[1]
+        """Not part of the state, since it follows from F."""
+        return prepare(problem.F, scalar_shift=not self.adaptive)
 
     def _steps(self, problem: View, batch_size: int) -> StepRule:
         """eta_k."""

@@ -4,7 +4,7 @@ Zhong, Kwok: Fast stochastic alternating direction method of multipliers, ICML 2
 """
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..schemes.records import gather
 from ..state import State
 from ..view import View
 from . import averaging as averages
-from .base import About, Solution, require_positive, require_smooth
+from .base import About, Solution, per_problem, require_positive, require_smooth
 from .linearized import Linearized, worst_row_rho
 from .stacking import stacked
 from .steps import StepRule
@@ -157,12 +157,9 @@ class SAGADMM(Linearized):
         base = self._L(problem) + coupling
         return StepRule(base=base or 1.0, stable=1.0 / (problem.bounds.lipschitz_max + coupling) if base else 1.0)
 
-    _prepared: tuple[View, Normal] | None = field(default=None, init=False)
-
+    @per_problem
     def _normal(self, problem: View) -> Normal:
-        if self._prepared is None or self._prepared[0] is not problem:
-            self._prepared = problem, prepare(problem.F, scalar_shift=True)
-        return self._prepared[1]
+        return prepare(problem.F, scalar_shift=True)
 
 
 class Work(NamedTuple):
