@@ -16,14 +16,9 @@ from ..kernels.rows import Rows, add_row, row_dot, weight_of
 from ..kernels.sweeps import Labelled, complete
 from ..losses import Loss
 from .block_models import Blocks, Room, minimize_blocks, norms_at, shrunk
+from .newton import ARMIJO, CLOSE, FIRST_FLOOR, ROUNDING, SHORTEST
 
 _MOST_STEPS = 40
-_ARMIJO = 1e-4
-_ROUNDING = 1e-14
-_SHORTEST = 1e-8
-_FIRST_FLOOR = 1e-3
-_CLOSE = 1e-6
-"""As in `newton`."""
 
 _NEGLIGIBLE = 1e-17
 """Part of the objective that a model's minimum may miss."""
@@ -110,18 +105,18 @@ def _minimized(
         while True:
             # Along the way, margins are those between the two ends.
             after = _value_between(data, penalties, (w, margins), (trial, there), length, (between, spare), slopes)
-            if after <= value + _ARMIJO * length * slope + _ROUNDING * abs(value):
+            if after <= value + ARMIJO * length * slope + ROUNDING * abs(value):
                 break
             length *= 0.5
-            if length < _SHORTEST:
+            if length < SHORTEST:
                 return False
         w[:], margins[:] = between, spare
         gained, value, exact = value - after, after, floor == 0.0
         if length < 0.5:
-            floor = min(max(10.0 * floor, _FIRST_FLOOR), 1.0)
+            floor = min(max(10.0 * floor, FIRST_FLOOR), 1.0)
         else:
-            floor = 0.0 if foretold <= _CLOSE * abs(value) else 0.1 * floor
-        if length == 1.0 and exact and (foretold <= limits[0] * abs(value) or gained <= _ROUNDING * abs(value)):
+            floor = 0.0 if foretold <= CLOSE * abs(value) else 0.1 * floor
+        if length == 1.0 and exact and (foretold <= limits[0] * abs(value) or gained <= ROUNDING * abs(value)):
             return True
     return True
 

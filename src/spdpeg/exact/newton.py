@@ -19,23 +19,23 @@ from ..sums import Sums, Sweep
 from ..view import View
 from .newton_models import Models
 
-_ARMIJO = 1e-4
+ARMIJO = 1e-4
 """Part of the foretold decrease that a step must bring."""
 
-_ROUNDING = 1e-14
+ROUNDING = 1e-14
 """Relative error of an objective."""
 
-_SHORTEST = 1e-8
+SHORTEST = 1e-8
 """Length of a step below which none is taken."""
 
 _AT_ONCE = 4
 """Lengths whose losses are asked for together: where rows are far away, asking costs more than adding up."""
 
-_FIRST_FLOOR = 1e-3
+FIRST_FLOOR = 1e-3
 """Part of the loss's largest curvature that all curvatures are raised to after a step that had to be cut short; it
 grows tenfold each time that happens again."""
 
-_CLOSE = 1e-6
+CLOSE = 1e-6
 """Relative decrease of the model from which on Newton's steps need no floor, which whole steps lower tenfold before."""
 
 
@@ -143,7 +143,7 @@ class Newton:
         z = minimum.point
         penalty, move = self._penalty(z), z - at.x
         following = Iterate(z, ahead, ahead.loss + penalty, at.floor, foretold=foretold)
-        lower = following.value <= at.value + _ARMIJO * slope + _ROUNDING * abs(at.value)
+        lower = following.value <= at.value + ARMIJO * slope + ROUNDING * abs(at.value)
         if not (outside or (lower and np.isfinite(following.value))):
             following = self._search(at, following, move, slope)
         following.infeasible = minimum.status == "infeasible"
@@ -182,12 +182,12 @@ class Newton:
     def _search(self, at: Iterate, whole: Iterate, move: np.ndarray, slope: float) -> Iterate:
         """A shorter step along known margins, and one read at its end."""
         longest = 0.5
-        while longest > _SHORTEST:
+        while longest > SHORTEST:
             lengths = longest * 0.5 ** np.arange(_AT_ONCE)
             for length, loss in zip(lengths, self.sums.losses_between(at.sweep, whole.sweep, lengths), strict=True):
                 x = at.x + length * move
                 value = float(loss) + self._penalty(x)
-                if value <= at.value + _ARMIJO * length * slope:
+                if value <= at.value + ARMIJO * length * slope:
                     sweep = self.sums.between(at.sweep, whole.sweep, length)
                     return replace(whole, x=x, sweep=sweep, value=value, length=float(length))
             longest *= 0.5**_AT_ONCE
@@ -202,14 +202,14 @@ class Newton:
             return following
         size = abs(at.value)
         if following.length < 0.5:
-            following.floor = min(max(10.0 * at.floor, _FIRST_FLOOR), 1.0)
-        elif following.foretold <= _CLOSE * size:
+            following.floor = min(max(10.0 * at.floor, FIRST_FLOOR), 1.0)
+        elif following.foretold <= CLOSE * size:
             following.floor = 0.0
         else:
             following.floor = 0.1 * at.floor
         gained = at.value - following.value
         following.crawled = at.crawled + 1 if gained <= _CRAWL * size else 0
-        still = gained <= _ROUNDING * size
+        still = gained <= ROUNDING * size
         following.exhausted = still and (at.floor == 0.0 if following.length == 1.0 else at.floor >= 1.0)
         following.exhausted |= following.crawled >= _MOST_CRAWLED
         return following

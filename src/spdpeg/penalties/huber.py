@@ -7,11 +7,12 @@ import scipy.sparse as sp
 
 from ..kernels import jit
 from ..parameters import positive
-from .base import Packed, Penalty, ends, half_square, in_dual_domain, interval_scale, weights_of
+from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
 from .conic import ConicForm, broken_lines
+from .l1 import DualBox
 
 
-class HuberL1(Penalty):
+class HuberL1(DualBox):
     """Sum of weight_j h(v_j) with h(t) = t^2 / (2 delta) for |t| <= delta and |t| - delta / 2 beyond.
 
     Like the l1 norm for large entries, like ridge for small ones: small differences are smoothed, jumps survive.
@@ -34,8 +35,6 @@ class HuberL1(Penalty):
     [2.0, 0.5, -2.0]
     """
 
-    separable = True
-
     def __init__(self, weight: Any = 1.0, delta: float = 1.0) -> None:
         self.weight = weight
         self.delta = delta
@@ -55,17 +54,6 @@ class HuberL1(Penalty):
         weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
         inside = np.divide(u * self.delta, weight, out=np.zeros(u.shape), where=weight > 0.0)
         return np.where(np.abs(u) <= weight, inside, np.copysign(np.inf, u))
-
-    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        weight = np.asarray(self.weight, dtype=float)
-        return ends(-weight, weight, size)
-
-    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
-        return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
-
-    def dual_scale(self, u: np.ndarray) -> float:
-        weight = np.asarray(self.weight, dtype=float)
-        return interval_scale(u, -weight, weight)
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return HuberL1(factors * np.asarray(self.weight), self.delta)

@@ -9,7 +9,26 @@ from .base import Groups, Packed, Penalty, ends, in_dual_domain, interval_scale,
 from .conic import ConicForm, broken_lines, identity
 
 
-class L1(Penalty):
+class DualBox(Penalty):
+    """A penalty that grows like weight_j |v_j| far out, so that its conjugate is finite for |u_j| <= weight_j."""
+
+    separable = True
+
+    weight: Any
+
+    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        weight = np.asarray(self.weight, dtype=float)
+        return ends(-weight, weight, size)
+
+    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
+
+    def dual_scale(self, u: np.ndarray) -> float:
+        weight = np.asarray(self.weight, dtype=float)
+        return interval_scale(u, -weight, weight)
+
+
+class L1(DualBox):
     """Sum of weight_j |v_j|: few non-zero entries.
 
     Parameters
@@ -30,7 +49,6 @@ class L1(Penalty):
     [2.0, 0.0, -1.0]
     """
 
-    separable = True
     homogeneous = True
 
     def __init__(self, weight: Any = 1.0) -> None:
@@ -45,17 +63,6 @@ class L1(Penalty):
 
     def maximizer(self, u: np.ndarray) -> np.ndarray:
         return np.where(np.abs(u) <= np.asarray(self.weight), 0.0, np.copysign(np.inf, u))
-
-    def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        weight = np.asarray(self.weight, dtype=float)
-        return ends(-weight, weight, size)
-
-    def nearest_dual(self, u: np.ndarray) -> np.ndarray:
-        return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
-
-    def dual_scale(self, u: np.ndarray) -> float:
-        weight = np.asarray(self.weight, dtype=float)
-        return interval_scale(u, -weight, weight)
 
     def free(self, size: int) -> np.ndarray:
         return np.broadcast_to(np.asarray(self.weight) == 0.0, (size,))
