@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from spdpeg import cli, data, files
+from spdpeg import cli, data, files, load_model
 
 FIT = ["--model", "fused-logistic", "--lam1", "1e-3", "--lam2", "1e-2", "--seed", "0", "--json"]
 NAMES = [f"c{j}" for j in range(6)]
@@ -114,3 +114,29 @@ def test_parquet_in_chunks(directory: Path) -> None:
     whole = files.read(directory / "parts" / "1.parquet")
     np.testing.assert_array_equal(np.concatenate([chunk.X for chunk in chunks]), whole.X)
     assert not sp.issparse(whole.X)
+
+
+def test_text_in_blocks(tmp_path: Path, capsys: Any) -> None:
+    rng = np.random.default_rng(0)
+    for place, cities in (("train", ["Oslo", "Rome", "Bern"]), ("test", ["Rome"])):
+        (tmp_path / place).mkdir()
+        for number, some in enumerate((cities[:2], cities)):
+            city, size = rng.choice(some, 80), rng.standard_normal(80)
+            texts = {"city": pa.array(city.tolist()).dictionary_encode(), "land": pa.array(["x", "y"] * 40)}
+            price = 2.0 * size + 3.0 * (city == "Rome") + 0.1 * rng.standard_normal(80)
+            pq.write_table(pa.table({**texts, "size": size, "price": price}), tmp_path / place / f"{number}.parquet")
+    fit = ["--model", "fused-lasso", "--lam1", "1e-3", "--lam2", "0", "--json", "-o", tmp_path / "model"]
+    told(capsys, "fit", tmp_path / "train", *fit, "--categorical", "land")
+    names = ["city=Bern", "city=Oslo", "city=Rome", "land=x", "land=y", "size"]
+    assert load_model(tmp_path / "model").feature_names_in_.tolist() == names
+    assert told(capsys, "predict", tmp_path / "model", tmp_path / "test", "--json")["score"] > 0.9
+    one = told(capsys, "predict", tmp_path / "model", tmp_path / "test" / "0.parquet", "--json")
+    assert one["score"] > 0.9
+    # Without labels, and in another order.
+    bare = pq.read_table(tmp_path / "test" / "0.parquet").select(["size", "land", "city"])
+    (tmp_path / "bare").mkdir()
+    pq.write_table(bare, tmp_path / "bare" / "0.parquet")
+    found = told(capsys, "predict", tmp_path / "model", tmp_path / "bare", "--json")
+    assert found["predictions"] == pytest.approx(one["predictions"])
+    made = told(capsys, "convert", tmp_path / "train" / "1.parquet", tmp_path / "rows", "--drop", "land", "--json")
+    assert made["columns"] == 4

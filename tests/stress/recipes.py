@@ -35,7 +35,7 @@ def recipes() -> list[Recipe]:
 def _functions() -> list[Recipe]:
     X, y = rows, labels
     sample = {"X": X, "y": y, "sample_weight": None}
-    table = {"target": None, "drop": (), "columns": None, "labelled": True}
+    table = {"target": None, "drop": (), "columns": None, "labelled": True, "categorical": ()}
     columns = {"format": None, "n_features": 5, "target": None, "drop": (), "categorical": {}}
     drawn = {"n_samples": 10, "n_features": 10, "task": "regression", "noise": 1.0, "seed": 0}
     grid = {"n_lam1": 2, "n_lam2": 2, "eps": 0.1, "lam1": None, "lam2": None}

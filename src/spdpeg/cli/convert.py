@@ -70,7 +70,7 @@ def _counted(chunks: Iterator[tuple[Any, Any]], counts: dict[str, int]) -> Itera
 
 
 def _chunks(args: argparse.Namespace, told: Callable[[int], Any]) -> Iterator[tuple[Any, Any]]:
-    source = data_options.in_blocks(args)
+    source = data_options.in_blocks(args, least=0)
     if source is not None:
         start = 0
         for piece in pieces(source):

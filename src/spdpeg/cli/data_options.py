@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import data, files
 from ..data.disk import is_set
-from ..errors import InputError, UnsupportedError, one_line
+from ..errors import InputError, one_line
 
 _LARGE = 1 << 28
 """Bytes of a Parquet file from which on it is read in blocks."""
@@ -63,12 +63,15 @@ class _Data(argparse.Action):
         namespace.data, namespace.parts = values[0], values
 
 
-def load(args: argparse.Namespace, **more: Any) -> tuple[Any, Any, list[str] | None]:
-    """Rows, labels and names of columns: of a file whole in memory, of anything larger as a source."""
-    source = in_blocks(args)
+def load(args: argparse.Namespace, **known: Any) -> tuple[Any, Any, list[str] | None]:
+    """Rows, labels and names of columns: of a file whole in memory, of anything larger as a source.
+
+    `known` is what a model knows of them: `n_features`, `columns` and the categories of `categorical` ones.
+    """
+    source = in_blocks(args, known.pop("columns", None), known.get("categorical"))
     if source is not None:
         return source, source.labels, getattr(source, "names", None)
-    table = files.read(**{**reading(args), **more})
+    table = files.read(**{**reading(args), **known})
     return table.X, table.y, table.names
 
 
@@ -80,22 +83,29 @@ def load_labelled(args: argparse.Namespace) -> tuple[Any, Any, list[str] | None]
     return X, y, names
 
 
-def in_blocks(args: argparse.Namespace) -> data.Source | None:
-    """The data as a source, if they are more than one file or a large one."""
+def in_blocks(
+    args: argparse.Namespace, columns: list[str] | None = None, categorical: Any = None, least: int = _LARGE
+) -> data.Source | None:
+    """The data as a source, if they are more than one file, or a Parquet file of more than `least` bytes.
+
+    The columns that are features, and their categories, may be known.
+    """
     place = Path(args.data)
     if len(args.parts) == 1 and place.is_dir() and is_set(place):
         return data.open_rows(place)
-    if len(args.parts) > 1 or place.is_dir() or _is_large_parquet(place):
-        if getattr(args, "categorical", None):
-            raise UnsupportedError(
-                f"--categorical needs the whole table in memory. Encode {args.categorical[0]} before."
-            )
-        return data.open_parquet(args.parts if len(args.parts) > 1 else place, target=args.target, drop=args.drop)
-    return None
+    if len(args.parts) == 1 and not place.is_dir() and not _is_parquet(place, least):
+        return None
+    return data.open_parquet(
+        args.parts if len(args.parts) > 1 else place,
+        target=args.target,
+        columns=columns,
+        drop=args.drop,
+        categorical=getattr(args, "categorical", ()) if categorical is None else categorical,
+    )
 
 
-def _is_large_parquet(place: Path) -> bool:
-    if not place.is_file() or place.stat().st_size <= _LARGE:
+def _is_parquet(place: Path, least: int) -> bool:
+    if not place.is_file() or place.stat().st_size <= least:
         return False
     with place.open("rb") as file:
         return file.read(4) == b"PAR1"

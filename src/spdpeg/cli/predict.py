@@ -32,7 +32,9 @@ def _predict(args: argparse.Namespace, console: Console) -> None:
     model = load_model(args.model)
     if args.proba and not hasattr(model, "predict_proba"):
         raise UnsupportedError(f"{type(model).__name__} has no probabilities. Leave --proba out.")
-    X, y, names = data_options.load(args, n_features=int(model.n_features_in_), categorical=_categories(model))
+    known = {"n_features": int(model.n_features_in_), "categorical": _categories(model)}
+    columns = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    X, y, names = data_options.load(args, columns=columns or None, **known)
     if not isinstance(X, Source):
         X = _in_order(model, X, names)
     with models.told():

@@ -2,16 +2,18 @@
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InputError, UnsupportedError
-from ..files.columns import Columns, listed, roles
+from ..files.columns import Columns, categories, listed, roles
+from ..files.parquet import is_category
 from ..files.table import labels as as_labels
 from ..parameters import shown, truth, whole_number
+from .encoding import Encoding, Levels, plain
 from .tables import BLOCK_ENTRIES, Tables
 
 _FEWEST_PARTS, _MOST_PARTS = 4, 16
@@ -27,9 +29,10 @@ class Asked(NamedTuple):
     columns: list[str] | None
     labelled: bool
     drop: Sequence[int | str]
+    categorical: dict[str, Sequence[str] | None]
 
 
-def _asked(target: Any, columns: Any, labelled: Any, drop: Any) -> Asked:
+def _asked(target: Any, columns: Any, labelled: Any, drop: Any, categorical: Any) -> Asked:
     """What was asked for, made sure of."""
     if target is not None and not isinstance(target, str):
         whole_number("target", target)
@@ -38,7 +41,7 @@ def _asked(target: Any, columns: Any, labelled: Any, drop: Any) -> Asked:
         names = [name for name in listed("columns", columns) if isinstance(name, str)]
         if len(names) < len(columns):
             raise InputError(f"columns is {shown(columns)}. Give the names of the features.")
-    return Asked(target, names, truth("labelled", labelled), listed("drop", drop))
+    return Asked(target, names, truth("labelled", labelled), listed("drop", drop), categories(categorical))
 
 
 def open_parquet(
@@ -47,6 +50,7 @@ def open_parquet(
     columns: Sequence[str] | None = None,
     labelled: bool = True,
     drop: Sequence[int | str] = (),
+    categorical: Sequence[str] | Mapping[str, Sequence[str] | None] = (),
 ) -> Tables:
     """Parquet files as rows that are read in batches, in every pass anew: they need not fit into memory.
 
@@ -55,13 +59,18 @@ def open_parquet(
     source : path, directory, glob pattern, list of paths, or pyarrow dataset
         All files must have the same columns; those of a directory are taken in the order of their names.
     target : str or int, optional
-        The column with the labels, by name or position; the last one by default. It is read once, into memory.
+        The column with the labels, by name or position; by default the last one, unless it is among `columns`. It is
+        read once, into memory.
     columns : list of str, optional
-        The features; all columns but the target by default. Only these are read.
+        The features; all columns but the target by default. Only these are read. What categories become may stand for
+        its column, so that `columns=rows.names, categorical=rows.categories` opens other rows like these.
     labelled : bool
         False if there is no target and all columns are features.
     drop : list of str or int
         Columns to leave out.
+    categorical : list of str, or dict of them to lists of str or None
+        Columns that hold text, by name; dictionaries of text need not be named. Each becomes a column of 0 and 1 for
+        each of its categories, called `name=category`: those that a dict lists, or else those that occur.
 
     Returns
     -------
@@ -95,9 +104,9 @@ def open_parquet(
 
     with _told(name):
         n_rows = dataset.count_rows()
-    schema = dataset.schema
-    tables = _tables(str(name), schema, batches, n_rows, _asked(target, columns, labelled, drop))
-    tables.parts = lambda count: _spread(str(name), dataset, _features(tables), count)
+    asked = _asked(target, columns, labelled, drop, categorical)
+    tables, encoding = _tables(str(name), dataset.schema, batches, n_rows, asked)
+    tables.parts = lambda count: _spread(dataset, encoding, count)
     return tables
 
 
@@ -107,6 +116,7 @@ def from_arrow(
     columns: Sequence[str] | None = None,
     labelled: bool = True,
     drop: Sequence[int | str] = (),
+    categorical: Sequence[str] | Mapping[str, Sequence[str] | None] = (),
 ) -> Tables:
     """A polars LazyFrame, a pyarrow Table or anything else with the Arrow C stream interface, read in batches.
 
@@ -115,7 +125,7 @@ def from_arrow(
     source : object
         It must be possible to read it again: a query, a frame or a table. A `RecordBatchReader` is read only once and
         is for `partial_fit`.
-    target, columns, labelled, drop
+    target, columns, labelled, drop, categorical
         As for `open_parquet`.
 
     Returns
@@ -159,7 +169,8 @@ def from_arrow(
         schema = pa.RecordBatchReader.from_stream(source).schema
     else:
         raise InputError(f"The source is {shown(source)}. Give a LazyFrame, a table, or another Arrow stream.")
-    return _tables(f"The {kind}", schema, batches, None, _asked(target, columns, labelled, drop))
+    asked = _asked(target, columns, labelled, drop, categorical)
+    return _tables(f"The {kind}", schema, batches, None, asked)[0]
 
 
 def _tables(
@@ -168,78 +179,96 @@ def _tables(
     batches: Callable[[list[str], int], Iterator[Any]],
     n_rows: int | None,
     asked: Asked,
-) -> Tables:
-    found = list(schema.names)
-    without_target = None if asked.labelled else len(found) - len(asked.drop)
-    kept = roles(name, Columns(asked.target, asked.drop), found, without_target)
-    place = kept.target
-    features = [found[k] for k in kept.features] if asked.columns is None else list(asked.columns)
-    unknown = [column for column in features if column not in found]
-    if unknown:
-        raise InputError(f"{name} has no column {unknown[0]!r}. It has: {', '.join(found)}.")
-    if not features:
-        raise InputError(f"{name} has no column beside the labels. Features must stand beside them.")
-    dtype = np.float32 if all(str(_value_type(schema.field(column))) == "float" for column in features) else np.float64
-    rows = max(1, BLOCK_ENTRIES // len(features))
+) -> tuple[Tables, Encoding]:
+    target, features = _roles(name, list(schema.names), asked)
+    found = Levels(name, _unlisted(schema, features, asked))
     labels = None
-    if place is not None:
-        labels = _labels(name, found[place], batches([found[place]], BLOCK_ENTRIES))
-        n_rows = labels.size
+    if target is not None or found.columns:
+        first = [] if target is None else [target]
+        # One read tells both: labels, and the categories that occur.
+        labels = _labels(name, target, batches([*first, *found.columns], BLOCK_ENTRIES), found)
+        n_rows = found.rows
     elif n_rows is None:
         n_rows = sum(batch.num_rows for batch in batches(features[:1], BLOCK_ENTRIES))
+    known = {
+        column: list(levels)
+        for column, levels in asked.categorical.items()
+        if levels is not None and column in features
+    }
+    known |= found.sorted()
+    narrow = all(str(_value_type(schema.field(column))) == "float" for column in features if column not in known)
+    encoding = Encoding(name, features, known, np.float32 if narrow else np.float64)
+    rows = max(1, BLOCK_ENTRIES // encoding.width)
 
     def read() -> Iterator[np.ndarray]:
+        start = 0
         with _told(name):
             for batch in batches(features, rows):
                 if batch.num_rows:
-                    yield as_table(name, batch, dtype)
+                    yield encoding.table(batch, start)
+                start += batch.num_rows
 
-    return Tables(name, read, n_rows, len(features), labels, features)
-
-
-def as_table(name: str, batch: Any, dtype: Any = np.float64) -> np.ndarray:
-    """A batch of numeric columns as one array."""
-    table = np.empty((batch.num_rows, batch.num_columns), dtype=dtype)
-    for place, column in enumerate(batch.columns):
-        numbers = _plain(column).to_numpy(zero_copy_only=False)
-        if numbers.dtype.kind not in "biuf":
-            raise InputError(
-                f"{name} has values of type {column.type} in column {batch.schema.names[place]!r}. "
-                "Encode text, dates and categories as numbers, or leave the column out (columns=)."
-            )
-        table[:, place] = numbers
-    return table
+    tables = Tables(name, read, n_rows, encoding.width, labels, encoding.names)
+    tables.categories = known
+    return tables, encoding
 
 
-def _labels(name: str, column: str, batches: Iterator[Any]) -> np.ndarray:
+def _roles(name: str, found: list[str], asked: Asked) -> tuple[str | None, list[str]]:
+    """Names of the target, if there is one, and of the features."""
+    without_target = None if asked.labelled else len(found) - len(asked.drop)
+    kept = roles(name, Columns(asked.target, asked.drop), found, without_target)
+    target = None if kept.target is None else found[kept.target]
+    features = [found[k] for k in kept.features] if asked.columns is None else _selected(asked.columns, found, asked)
+    for column in [*features, *(column for column, levels in asked.categorical.items() if levels is None)]:
+        if column not in found:
+            raise InputError(f"{name} has no column {column!r}. It has: {', '.join(found)}.")
+    if not features:
+        raise InputError(f"{name} has no column beside the labels. Features must stand beside them.")
+    return None if asked.target is None and target in features else target, features
+
+
+def _selected(columns: list[str], found: list[str], asked: Asked) -> list[str]:
+    """Columns of the table; those of X that categories become stand for the one they come from."""
+    listed = asked.categorical.items()
+    origin = {f"{column}={level}": column for column, levels in listed for level in levels or () if column in found}
+    return list(dict.fromkeys(name if name in found else origin.get(name, name) for name in columns))
+
+
+def _unlisted(schema: Any, features: list[str], asked: Asked) -> list[str]:
+    """The features that are text, and whose categories are not listed."""
+    listed = {column for column, levels in asked.categorical.items() if levels is not None}
+    return [
+        column
+        for column in features
+        if column not in listed and (column in asked.categorical or is_category(schema.field(column).type))
+    ]
+
+
+def _labels(name: str, column: str | None, batches: Iterator[Any], levels: Levels) -> np.ndarray | None:
+    """The first column of the batches as labels, if it has a name; the others tell their categories."""
     found: list[np.ndarray] = []
     with _told(name):
         for batch in batches:
-            values = _plain(batch.column(0))
+            levels.add(batch)
+            if column is None:
+                continue
+            values = plain(batch.column(column))
             if values.null_count:
                 raise InputError(f"{name} has missing labels in column {column!r}. Drop those rows.")
             found.append(values.to_numpy(zero_copy_only=False))
-    if not found:
+    if not levels.rows:
         raise InputError(f"{name} has no rows. Check what should have written it.")
+    if column is None:
+        return None
     whole = np.concatenate(found)
     return whole if whole.dtype.kind in "biuf" else as_labels([str(label) for label in whole])
-
-
-def _plain(column: Any) -> Any:
-    """A column without its dictionary."""
-    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
 
 def _value_type(field: Any) -> Any:
     return getattr(field.type, "value_type", field.type)
 
 
-def _features(tables: Tables) -> list[str]:
-    assert tables.names is not None
-    return tables.names
-
-
-def _spread(name: str, dataset: Any, features: list[str], count: int) -> Iterator[tuple[int, np.ndarray, int]]:
+def _spread(dataset: Any, encoding: Encoding, count: int) -> Iterator[tuple[int, np.ndarray, int]]:
     """Rows from the beginnings of row groups all over a data set, with the number of the first of each.
 
     Beside them stands how many rows were read, which are those of the whole group.
@@ -253,11 +282,11 @@ def _spread(name: str, dataset: Any, features: list[str], count: int) -> Iterato
     places = int(np.clip(_PART_OF_GROUPS * len(groups), _FEWEST_PARTS, _MOST_PARTS))
     chosen = [groups[k] for k in np.unique(np.linspace(0, len(groups) - 1, places).round().astype(int))]
     each = max(1, count // len(chosen))
-    with _told(name):
+    with _told(encoding.name):
         for start, group, size in chosen:
-            table = group.head(each, columns=features)
-            if table.num_rows:
-                yield start, as_table(name, table.combine_chunks()), size
+            batches = group.head(each, columns=encoding.columns).to_batches()
+            if batches:
+                yield start, np.concatenate([encoding.table(batch, start) for batch in batches]), size
 
 
 def _dataset(source: Any) -> Any:

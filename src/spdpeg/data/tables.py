@@ -33,6 +33,11 @@ class Tables(Source):
         `parts(n_rows)` iterates over (first row, table, rows read for it) from all over the data, with about so many
         rows in all.
 
+    Attributes
+    ----------
+    categories : dict of str to list of str
+        Columns of text that became columns of 0 and 1, with their categories.
+
     See Also
     --------
     open_parquet, from_arrow : Make such sources.
@@ -63,6 +68,7 @@ class Tables(Source):
         check_width(n_samples, n_features)
         self.name, self.n_samples, self.n_features = name, n_samples, n_features
         self.labels, self.names, self.parts = labels, names, parts
+        self.categories: dict[str, list[str]] = {}
         self._read = read
 
     def __getattr__(self, attribute: str) -> Any:

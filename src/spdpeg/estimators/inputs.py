@@ -22,6 +22,7 @@ _MISSING = (
     "signal with gaps."
 )
 _TEXT = "Make numbers of it first, as scikit-learn's OneHotEncoder does within a ColumnTransformer, or drop it."
+_SAME_CATEGORIES = " Open it with categorical=rows.categories, where rows are those of the fit."
 _NO_NUMBER = ("could not convert string to float", "could not convert object to float")
 
 
@@ -134,19 +135,21 @@ def check_width(model: Any, source: Source, reset: bool) -> None:
         if names is not None:
             model.feature_names_in_ = np.array(names, dtype=object)
         return
-    check_columns(model, source.n_features, names)
+    check_columns(model, source.n_features, names, _SAME_CATEGORIES if getattr(source, "categories", None) else "")
 
 
-def check_columns(model: Any, n_features: int, names: Any) -> None:
+def check_columns(model: Any, n_features: int, names: Any, advice: str = "") -> None:
     """Refuse other columns than those of the fit."""
     if n_features != model.n_features_in_:
         raise InputError(
             f"X has {n_features} columns, but {type(model).__name__} was fitted to {model.n_features_in_}. "
-            "Give the same columns."
+            f"Give the same columns.{advice}"
         )
     known = getattr(model, "feature_names_in_", None)
     if names is not None and known is not None and list(known) != list(names):
-        raise InputError("The columns of X have other names than in fit, or another order. Give the same columns.")
+        raise InputError(
+            f"The columns of X have other names than in fit, or another order. Give the same columns.{advice}"
+        )
 
 
 def chunks(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:

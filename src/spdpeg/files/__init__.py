@@ -4,12 +4,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..errors import InputError, UnsupportedError
-from ..parameters import shown, whole_number
+from ..parameters import whole_number
 from . import cluto, delimited, libsvm, matlab, numpy_archive, parquet
-from .columns import Columns, listed
+from .columns import Columns, categories, listed
 from .signal import read_signal
 from .source import Source
 from .table import Table
@@ -57,8 +55,9 @@ def read(
     drop : sequence of int or str, default=()
         Columns of such a table that are left out, by position or by name.
     categorical : sequence of str, or dict of them to lists of str or None, default=()
-        Columns of such a table that hold text, by name. Each becomes a column of 0 and 1 for each of its categories,
-        called `name=category`: those that a dict lists, or else those that the file holds.
+        Columns of such a table that hold text, by name; in Parquet, dictionaries of text need not be named. Each
+        becomes a column of 0 and 1 for each of its categories, called `name=category`: those that a dict lists, or else
+        those that the file holds.
 
     Returns
     -------
@@ -90,10 +89,9 @@ def read(
     ((2, 2), ['apple', 'banana'], ['weight', 'length'])
     """
     _check_width(n_features)
-    levels = categorical if isinstance(categorical, Mapping) else dict.fromkeys(listed("categorical", categorical))
     with Source(path) as source:
         name = source.format if format is None else format
-        asked = _columns(name, target, drop, levels)
+        asked = _columns(name, target, drop, categorical)
         return _found(_READERS, name)(source, n_features, asked)
 
 
@@ -104,7 +102,7 @@ def stream(
     n_features: int | None = None,
     target: int | str | None = None,
     drop: Sequence[int | str] = (),
-    categorical: Mapping[str, Sequence[str] | None] | None = None,
+    categorical: Sequence[str] | Mapping[str, Sequence[str] | None] = (),
     told: Callable[[int], Any] | None = None,
 ) -> Iterator[Table]:
     r"""Read LIBSVM text, CSV or Parquet as chunks (X, y) of up to `rows_per_chunk` rows, one in memory at a time.
@@ -134,9 +132,8 @@ def stream(
     _check_width(n_features)
     with Source(path) as source:
         name = source.format if format is None else format
-        levels = {} if categorical is None else categorical
-        asked = _columns(name, target, drop, levels)
-        unlisted = [column for column, known in levels.items() if known is None]
+        asked = _columns(name, target, drop, categorical)
+        unlisted = [column for column, known in (asked.categorical or {}).items() if known is None]
         if unlisted:
             raise UnsupportedError(
                 f"The categories of {unlisted[0]!r} are not known before its end. Drop the column, or fit a file."
@@ -167,21 +164,13 @@ def _columns(name: str, target: Any, drop: Any, categorical: Any) -> Columns:
     if target is not None and not isinstance(target, str):
         whole_number("target", target)
     drop = listed("drop", drop)
-    if not isinstance(categorical, Mapping):
-        raise InputError(f"categorical is {shown(categorical)}. Give a dict of columns to lists of their categories.")
-    for column, known in categorical.items():
-        if not isinstance(column, str) or not (known is None or _are_texts(known)):
-            raise InputError(f"categorical has {shown(column)}: {shown(known)}. Give names and lists of text.")
+    levels = categories(categorical)
     if isinstance(name, str) and name not in ("csv", "parquet"):
         if target is not None:
             raise InputError(
                 f"target is {target!r}, which chooses a column of a table; the format {name} has its labels elsewhere. "
                 "Leave target out."
             )
-        if drop or None in categorical.values():
+        if drop or any(known is None for known in levels.values()):
             raise InputError(f"drop and categorical are for tables; the format {name} is none. Leave them out.")
-    return Columns(target, drop, dict(categorical))
-
-
-def _are_texts(known: Any) -> bool:
-    return isinstance(known, list | tuple | np.ndarray) and all(isinstance(text, str) for text in known)
+    return Columns(target, drop, levels)

@@ -72,6 +72,19 @@ def listed(role: str, columns: Any) -> tuple[int | str, ...]:
     return tuple(column if isinstance(column, str) else whole_number(role, column) for column in columns)
 
 
+def categories(asked: Any) -> dict[str, Sequence[str] | None]:
+    """Columns of text with their categories, None where they are not listed; a list of columns will do."""
+    found: dict[Any, Any] = dict(asked) if isinstance(asked, Mapping) else dict.fromkeys(listed("categorical", asked))
+    for column, known in found.items():
+        if not isinstance(column, str) or not (known is None or _are_texts(known)):
+            raise InputError(f"categorical has {shown(column)}: {shown(known)}. Give names and lists of text.")
+    return found
+
+
+def _are_texts(known: Any) -> bool:
+    return isinstance(known, list | tuple | np.ndarray) and all(isinstance(text, str) for text in known)
+
+
 class Indicators(NamedTuple):
     """A column of text as columns of 0 and 1."""
 

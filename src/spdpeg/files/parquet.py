@@ -24,7 +24,9 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
         raise InputError(f"{source.name} is damaged ({error}). Write it anew.") from None
     if table is None:
         raise InputError(f"{source.name} cannot be read: {limits.refusal(claimed, allowed)}")
-    return _converted(source, table, n_features, asked)
+    # Here, and not in a chunk, which knows only its own categories.
+    texts = {field.name: None for field in table.schema if is_category(field.type)}
+    return _converted(source, table, n_features, asked._replace(categorical={**texts, **(asked.categorical or {})}))
 
 
 def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: Columns) -> Iterator[Table]:
@@ -66,14 +68,32 @@ def _converted(source: Source, table: Any, n_features: int | None, asked: Column
     if not features:
         raise InputError(f"{source.name} has only the column of the labels. Features must stand beside it.")
     encoded = {
-        k: indicators(
-            source.name, names[k], [str(text) for text in table.column(k).to_pylist()], levels, "row {}".format
-        )
+        k: indicators(source.name, names[k], _texts(source.name, names[k], table.column(k)), levels, "row {}".format)
         for k, levels in categories.items()
     }
     X, found = assembled(features, lambda k: _numbers(source.name, names[k], table.column(k)), encoded, names)
     y = None if target is None else _labels(source.name, names[target], table.column(target))
     return checked(source.name, X, y, n_features, found)
+
+
+def is_category(kind: Any) -> bool:
+    """Whether the type of a column says that it holds a few texts: a dictionary of them."""
+    import pyarrow as pa
+
+    values = getattr(kind, "value_type", None)
+    return pa.types.is_dictionary(kind) and (pa.types.is_string(values) or pa.types.is_large_string(values))
+
+
+def refuse_missing(file: str, name: str, column: Any, first: int = 0) -> None:
+    """Text that is missing is no category; `first` is the number of the first row of the column."""
+    if column.null_count:
+        row = first + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise InputError(f"{file} has no value in column {name!r} in row {row}. Fill it in or drop the row.")
+
+
+def _texts(file: str, name: str, column: Any) -> list[str]:
+    refuse_missing(file, name, column)
+    return [str(text) for text in column.to_pylist()]
 
 
 def _numbers(file: str, name: str, column: Any) -> np.ndarray:
