@@ -20,7 +20,7 @@ LAYERS = [
     {"errors", "parameters", "sparse", "lazy"},
     {"kernels"},
     {"losses", "penalties", "operators", "data", "graphs", "files"},
-    {"plots", "sums", "degrees", "pages"},
+    {"plots", "sums", "pages"},
     {"view"},
     {"certificate", "quadratic"},
     {"state", "result", "problem", "theory"},

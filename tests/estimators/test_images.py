@@ -64,8 +64,21 @@ def test_isotropic_against_a_conic_solver(mask: Any) -> None:
     loss = cp.sum_squares(X @ x + c - Y) / (2 * len(Y))
     value = minimum(cp.Problem(cp.Minimize(loss + 0.02 * cp.norm1(x) + 0.05 * lengths)))
     assert model.objective_ == pytest.approx(value, rel=1e-7)
-    with pytest.raises(UnsupportedError, match="isotropic"):
-        _ = model.df_
+
+
+def test_isotropic_degrees_of_freedom_are_those_of_stein() -> None:
+    """Noise of both signs, so that the fit's mean does not blur the covariance."""
+    rng = np.random.default_rng(3)
+    covariances, counts = [], []
+    for _ in range(60):
+        noise = rng.standard_normal(len(Y))
+        both = [TotalVariationRegressor(SHAPE, 0.01, 0.1, isotropic=True).fit(GRID, Y + s * noise) for s in (1.0, -1.0)]
+        covariances.append(0.5 * noise @ (both[0].predict(GRID) - both[1].predict(GRID)))
+        counts.append(0.5 * sum(model.df_ for model in both))
+    error = np.std(covariances) / np.sqrt(len(covariances))
+    assert abs(np.mean(covariances) - np.mean(counts)) < 3.0 * error
+    assert error < 0.1 * np.mean(counts)
+    assert both[0].df_ < both[0].n_pieces_
 
 
 def test_classes_have_an_image_each() -> None:

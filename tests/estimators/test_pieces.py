@@ -14,7 +14,9 @@ from spdpeg import (
     FusedLogisticRegression,
     FusedSVC,
     GeneralizedLasso,
+    GraphGuidedLogisticRegression,
     GraphGuidedRegressor,
+    GraphGuidedRegressorCV,
     TotalVariationRegressor,
     TrendFilter,
     load_model,
@@ -103,6 +105,60 @@ def test_regions_of_an_image_and_a_graph() -> None:
     assert graph.bic_ == pytest.approx(line.bic_, rel=1e-6)
 
 
+def test_beside_a_ridge_the_hat_matrix_counts() -> None:
+    """Without r2 it is that of ridge regression; under a large one that of the sum of all columns."""
+    for lam2, columns, pieces in ((0.0, X, 12), (100.0, X.sum(axis=1, keepdims=True), 1)):
+        weights = np.tile([1.0, 2.0], 60)
+        model = GraphGuidedRegressor("chain", lam1=0.3, lam2=lam2, **EXACT).fit(X, Y, sample_weight=weights)
+        rows = np.column_stack([columns, np.ones(120)]) * np.sqrt(weights / weights.sum())[:, None]
+        ridge = np.diag([*np.full(pieces, 0.3 * 12 / pieces), 0.0])
+        expected = np.trace(np.linalg.solve(rows.T @ rows + ridge, rows.T @ rows))
+        assert model.n_pieces_ == pieces
+        assert model.df_ == pytest.approx(expected, rel=1e-10)
+        variance = np.average((Y - model.predict(X)) ** 2, weights=weights)
+        deviance = weights.sum() * (math.log(2.0 * math.pi * variance) + 1.0)
+        assert model.aic_ == pytest.approx(deviance + 2.0 * expected, rel=1e-7)
+
+
+def test_beside_a_ridge_stein_counts_alike() -> None:
+    """Noise of both signs, so that the fit's mean does not blur the covariance."""
+    rng = np.random.default_rng(2)
+    covariances, counts = [], []
+    for _ in range(150):
+        noise = rng.standard_normal(120)
+        both = [GraphGuidedRegressor("chain", lam1=0.3, lam2=0.15).fit(X, X @ TRUTH + s * noise) for s in (1.0, -1.0)]
+        covariances.append(0.5 * noise @ (both[0].predict(X) - both[1].predict(X)))
+        counts.append(0.5 * sum(model.df_ for model in both))
+    error = np.std(covariances) / math.sqrt(len(covariances))
+    assert abs(np.mean(covariances) - np.mean(counts)) < 3.0 * error
+    assert error < 0.1 * np.mean(counts)
+
+
+def test_beside_a_ridge_bounds_and_refits_count() -> None:
+    bounded = GraphGuidedRegressor("chain", lam1=0.3, lam2=0.01, positive=True, **EXACT).fit(X, Y)
+    alive = [piece for piece in bounded.segments_ if piece.value > 0.0]
+    rows = np.column_stack([*(X[:, piece.start : piece.stop].sum(axis=1) for piece in alive), np.ones(120)])
+    ridge = np.diag([*(0.3 * (piece.stop - piece.start) for piece in alive), 0.0])
+    assert len(alive) < bounded.n_pieces_
+    assert bounded.df_ == pytest.approx(np.trace(np.linalg.solve(rows.T @ rows / 120 + ridge, rows.T @ rows / 120)))
+    refitted = GraphGuidedRegressor("chain", lam1=0.3, lam2=0.1, refit=True, **EXACT).fit(X, Y)
+    assert refitted.df_ == refitted.n_pieces_ + 1
+
+
+def test_beside_a_ridge_classes_have_a_number_each(tmp_path: Any) -> None:
+    labels = np.digitize(Y, [-2.0, 2.0])
+    model = GraphGuidedLogisticRegression("chain", **EXACT).fit(X, labels)
+    assert len(model.df_) == len(model.bic_) == 3
+    for k, df in enumerate(model.df_):
+        alone = GraphGuidedLogisticRegression("chain", lam1=model.lam1_, lam2=model.lam2_, **EXACT).fit(X, labels == k)
+        assert df == pytest.approx(alone.df_, rel=1e-6)
+        assert 1.0 < df < model.n_pieces_[k] + 1
+    save_model(model, tmp_path / "model.spdpeg")
+    assert load_model(tmp_path / "model.spdpeg").bic_ == model.bic_
+    chosen = GraphGuidedRegressorCV("chain", criterion="bic", n_lam1=4, n_lam2=4).fit(X, Y)
+    assert chosen.bic_ == pytest.approx(-chosen.mean_scores_.max(), rel=1e-3)
+
+
 def test_trend_counts_knots() -> None:
     t = np.sort(RNG.uniform(0.0, 10.0, 60))
     y = np.abs(t - 4.0) + 0.05 * RNG.standard_normal(60)
@@ -161,8 +217,10 @@ def test_what_is_not_there_is_told() -> None:
         _ = FusedLasso().n_pieces_
     with pytest.raises(UnsupportedError, match="likelihood"):
         _ = FusedSVC(0.02, 0.03).fit(X, Y > 1.0).aic_
+    with pytest.raises(UnsupportedError, match="smooth"):
+        _ = GraphGuidedRegressor("chain", family="quantile").fit(X, Y).df_
     with pytest.raises(UnsupportedError, match="ridge"):
-        _ = GraphGuidedRegressor("chain").fit(X, Y).df_
+        _ = GraphGuidedRegressor("chain").partial_fit(X, Y).df_
     with pytest.raises(UnsupportedError, match="no pieces"):
         _ = GeneralizedLasso(np.diff(np.eye(12), 2, axis=0)).fit(X, Y).n_pieces_
     with pytest.raises(UnsupportedError, match="partial_fit"):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..graphs import structure as structures
 from ..operators import Operator
@@ -11,14 +12,14 @@ from ..parameters import one_of
 from ..penalties import L1, L2Squared, Penalty
 from .base import bounded, weighted
 from .classification import LogisticClassifier
-from .pieces import InPieces
+from .hat import ShrunkPieces
 from .regression import Regressor
 
 R1: dict[str, type[L1] | type[L2Squared]] = {"l1": L1, "ridge": L2Squared}
 
 
 @dataclass(eq=False, repr=False)
-class GraphGuided(InPieces):
+class GraphGuided(ShrunkPieces):
     """The penalty of the graph-guided models.
 
     Parameters
@@ -49,6 +50,13 @@ class GraphGuided(InPieces):
 
     def _operator(self, X: Any, weights: np.ndarray | None) -> Operator:
         return structures.resolve(self.structure, X, weights, getattr(self, "feature_names_in_", None))
+
+    def _sparse(self) -> bool:
+        return self.r1 == "l1" and super()._sparse()
+
+    def _curvature(self, k: int) -> sp.sparray | None:
+        ridge = np.broadcast_to(self._weight("lam1"), self._coef(k).shape)
+        return sp.diags_array(ridge) if self.r1 == "ridge" and np.any(ridge) else None
 
 
 @dataclass(eq=False, repr=False)

@@ -4,20 +4,24 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from ..errors import InputError, UnsupportedError
+from ..errors import InputError
 from ..operators import GraphDifference, GridDifference, Operator
 from ..operators.grid import neighbours
 from ..parameters import shown, truth
 from ..penalties import GroupL2, Nuclear, Penalty
 from .base import bounded, weight, weighted
 from .classification import LogisticClassifier
-from .pieces import InPieces
+from .hat import ShrunkPieces
 from .regression import Regressor
+
+_NO_LENGTH = 1e-10
+"""Beside the longest: a shorter gradient is 0."""
 
 
 @dataclass(eq=False, repr=False)
-class TotalVariation(InPieces):
+class TotalVariation(ShrunkPieces):
     """The penalty of the total variation models.
 
     Parameters
@@ -100,12 +104,21 @@ class TotalVariation(InPieces):
         images[:, places] = rows
         return images if len(rows) > 1 else images[0]
 
-    def _freedom(self, k: int) -> int:
-        if self.isotropic:
-            raise UnsupportedError(
-                "No degrees of freedom are known for isotropic total variation. Choose by cross-validation."
-            )
-        return super()._freedom(k)
+    def _curvature(self, k: int) -> sp.sparray | None:
+        """Of lam2 times the lengths of those gradients that are not 0."""
+        F, lam2 = self._fitted().F_, self._weight("lam2")
+        if not self.isotropic or F is None or not np.any(lam2):
+            return None
+        coef, matrix = self._coef(k), F.matrix()
+        image, group = F.forward(coef), neighbours(self._places(coef.size))[:, 0]
+        lengths = np.sqrt(np.bincount(group, image**2, coef.size))
+        alive = lengths > _NO_LENGTH * np.max(lengths, initial=0.0)
+        inverse = np.zeros(coef.size)
+        np.divide(1.0, lengths, out=inverse, where=alive)
+        # |g| has the second derivative (I - u u') / |g|, u being the direction of g.
+        gather = sp.csr_array((image * inverse[group], (group, np.arange(group.size))), shape=(coef.size, group.size))
+        along = gather @ matrix
+        return lam2 * (matrix.T @ (inverse[group][:, None] * matrix) - along.T @ (inverse[:, None] * along))
 
 
 @dataclass(eq=False, repr=False)

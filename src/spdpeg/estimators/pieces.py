@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import UnsupportedError
 from ..operators.pieces import freedom, line_order, pieces, segments
 from . import fitting
-from .base import bounds_of
+from .base import bounds_of, weight
 
 _LIKELIHOODS = ("Logistic", "Poisson")
 """Losses that are minus the logarithm of a likelihood, up to a constant."""
@@ -40,9 +40,11 @@ class InPieces:
     segments_ : list
         Tuples (start, stop, value) along a line, (members, value) elsewhere. For trends of order 2 and more a segment
         reaches from knot to knot, and its value is the mean.
-    df_ : int
+    df_ : int or float
         Degrees of freedom: the dimension of all coefficients with the same zeros and the same zeros of F x, and one
-        more for an intercept; at most the number of rows (Tibshirani and Taylor, 2012).
+        more for an intercept; at most the number of rows (Tibshirani and Taylor, 2012). A ridge or the
+        lengths of isotropic gradients shrink these directions, so that each counts for less than one: the trace of the
+        hat matrix (Vaiter and others, 2017).
     aic_, bic_ : float
         Minus twice the log-likelihood plus 2 or log(n) times `df_`, n being the sum of the weights of the rows. The
         variance of least squares is its estimate RSS / n.
@@ -111,10 +113,7 @@ class InPieces:
 
     def _labels(self, k: int) -> np.ndarray:
         """The piece of each coefficient."""
-        F, coef = self._fitted().F_, self._coef(k)
-        if F is None or F.n_outputs == 0:
-            return np.arange(coef.size)
-        labels = pieces(F, self._zero(k), self._line_order())
+        labels = self._labels_if_any(k)
         if labels is None:
             raise UnsupportedError(
                 f"F of {type(self).__name__} takes no differences of two coefficients, so they form no pieces. "
@@ -122,26 +121,41 @@ class InPieces:
             )
         return labels
 
-    def _freedom(self, k: int) -> int:
+    def _labels_if_any(self, k: int) -> np.ndarray | None:
+        """The piece of each coefficient; None where F knows no pieces."""
         F, coef = self._fitted().F_, self._coef(k)
+        if F is None or F.n_outputs == 0:
+            return np.arange(coef.size)
+        return pieces(F, self._zero(k), self._line_order())
+
+    def _freedom(self, k: int) -> int | float:
+        F = self._fitted().F_
         if getattr(self, "coupled", False) and len(np.atleast_2d(self._fitted().coef_)) > 1:
             raise UnsupportedError(
                 "No degrees of freedom are known for outputs that are coupled. Choose by cross-validation."
             )
-        if getattr(self, "r1", None) == "ridge" and self._sparse():
-            raise UnsupportedError("Degrees of freedom are told for l1 norms, not for a ridge. Set r1='l1' or lam1=0.")
-        support = np.abs(coef) > 1e-12 * float(np.max(np.abs(coef), initial=0.0))
-        if not self._sparse() and coef.any():
-            support = np.ones(coef.size, dtype=bool)
-        limits = bounds_of(self)
-        if limits is not None:  # what is at a bound does not move
-            support &= (coef > limits[0]) & (coef < limits[1])
-        found = int(np.count_nonzero(support)) if F is None else freedom(F, self._zero(k), support)
+        moves = self._moves(k)
+        found = int(np.count_nonzero(moves)) if F is None else freedom(F, self._zero(k), moves)
         return int(min(found + bool(self._fitted()._intercept), self._spoken()))
 
+    def _moves(self, k: int) -> np.ndarray:
+        """Which coefficients are neither at 0, if r1 makes zeros, nor at a bound."""
+        coef, limits = self._coef(k), bounds_of(self)
+        moves = np.abs(coef) > 1e-12 * float(np.max(np.abs(coef), initial=0.0))
+        if not self._sparse() and coef.any():
+            moves = np.ones(coef.size, dtype=bool)
+        return moves if limits is None else np.asarray(moves & (coef > limits[0]) & (coef < limits[1]))
+
+    def _weight(self, name: str) -> Any:
+        """lam1 or lam2, given or chosen; 0 if the model has none."""
+        chosen = getattr(self, f"{name}_", None)
+        if chosen is not None:
+            return chosen
+        return weight(self, name) if hasattr(self, name) else 0.0
+
     def _sparse(self) -> bool:
-        """Whether r1 has a weight, given or chosen."""
-        return bool(np.any(getattr(self, "lam1_", getattr(self, "lam1", 0.0))))
+        """Whether r1 makes zeros."""
+        return bool(np.any(self._weight("lam1")))
 
     def _spoken(self) -> float:
         n_rows = getattr(self._fitted(), "n_rows_", None)

@@ -272,7 +272,8 @@ class FusedCoxRegression(Fused, Estimator):
     def _shaped(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, float]:
         return coef[0], 0.0
 
-    def _conclude(self, joint: fitting.Joint | None) -> None:
+    def _conclude(self, plan: fitting.Plan, details: bool) -> None:
+        joint = plan.joint
         assert isinstance(joint, Cox)
         self.event_times_ = joint.times[::-1].copy()
         self.log_hazards_ = joint.log_hazards(self.coef_.astype(float))[::-1].copy()

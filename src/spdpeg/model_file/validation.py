@@ -80,6 +80,9 @@ def _faulty_account(model: Any) -> str | None:
         numbers = isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.size > 0
         if not (value is None or _is_number(value) or numbers):
             return f"{name} is made of no numbers"
+    traces = getattr(model, "hat_traces_", None)
+    if traces is not None and not (type(traces) is list and all(one is None or _is_number(one) for one in traces)):
+        return "hat_traces_ are made of no numbers"
     if type(model.n_iter_) is not int or model.n_iter_ < 0:
         return "n_iter_ is no count"
     for certificate in _listed(model.certificate_):

@@ -8,10 +8,13 @@ from scipy.sparse.csgraph import connected_components, structural_rank
 
 from .base import Operator
 from .difference import Difference
-from .null_space import null_space
+from .null_space import nullity
 
 _HARDLY = 1e-9
 """Relative to the largest entry: a difference below it counts as 0."""
+
+_ALIKE = 1e-8
+"""Relative to the two entries: a difference below it counts as 0 where no multiplier is known."""
 
 _ROUNDING = 64.0 * np.finfo(float).eps
 """Rounding error of a difference, relative to the entries that it is taken of."""
@@ -82,6 +85,14 @@ def pieces(F: Operator, zero: np.ndarray, order: int | None = None) -> np.ndarra
     return components(edges[zero], F.n_inputs)
 
 
+def n_pieces(F: Operator, x: np.ndarray) -> int:
+    """Number of pieces of x, told from its entries alone, where F takes differences of two of them."""
+    matrix = F.matrix()
+    labels = pieces(F, np.abs(matrix @ x) <= _ALIKE * (abs(matrix) @ np.abs(x)))
+    assert labels is not None
+    return int(labels.max(initial=-1)) + 1
+
+
 def pairs_of(matrix: sp.csr_array) -> np.ndarray | None:
     """The two columns of each row, if every row is a multiple of the difference of two entries; None otherwise."""
     if not np.all(matrix.data):  # zeros that are stored
@@ -102,10 +113,10 @@ def components(edges: np.ndarray, size: int) -> np.ndarray:
 def freedom(F: Operator, zero: np.ndarray, support: np.ndarray) -> int:
     """Dimension of {v : (F v)_j = 0 where `zero`, v_i = 0 outside `support`}.
 
-    These are the degrees of freedom of the generalized lasso (Tibshirani and Taylor, 2012) where the columns of X are
-    independent. Along a line no matrix is formed, and for differences of any order the rank follows from where the
-    entries are: all minors of such a matrix that can differ from 0 do. Of any other matrix with more than 400 columns
-    the rank is taken to be what its pattern allows.
+    These are the degrees of freedom of the generalized lasso where the columns of X are independent: the fitted values
+    move in a space of that dimension when the data change a little (Tibshirani, Taylor: Degrees of freedom in lasso
+    problems, Annals of Statistics 40, 2012). Along a line no matrix is formed, and for differences of any order the
+    rank follows from where the entries are: all minors of such a matrix that can differ from 0 do.
     """
     if F.chain:
         first = np.concatenate([[True], ~zero])
@@ -113,12 +124,10 @@ def freedom(F: Operator, zero: np.ndarray, support: np.ndarray) -> int:
     if line_order(F) is not None and support.all():
         return int(support.size - np.count_nonzero(zero))
     inside = np.flatnonzero(support)
-    rows = F.matrix()[np.flatnonzero(zero)][:, inside]
+    rows = sp.csr_array(F.matrix()[np.flatnonzero(zero)][:, inside])
     if line_order(F) is None:
-        basis = null_space(rows)
-        if basis is not None:
-            return int(basis.shape[1])
-    return int(inside.size - (structural_rank(sp.csr_array(rows)) if rows.nnz else 0))
+        return nullity(rows)
+    return int(inside.size - (structural_rank(rows) if rows.nnz else 0))
 
 
 def line_order(F: Operator) -> int | None:

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.metrics import check_scoring
 
 from .. import pages, plots
-from ..degrees import degrees_of_freedom
 from ..errors import InputError
 from ..estimators.fitting import EPS, chosen, derive, walk
 from ..estimators.inputs import told
+from ..operators.pieces import n_pieces
 from ..parameters import numbers, whole_number
 from ..plots.form import mark_of, names_of, places_of, shape_of, titles_of
 from ..sparse import sound
@@ -60,7 +60,7 @@ class Path:
         if F is None or not (F.chain or F.edges is not None or F.grid is not None):
             return None
         rows = self.coef.reshape(self.passes.size, -1, self.coef.shape[-1])
-        counts = [sum(degrees_of_freedom(F, row, sparse=False) for row in fit) for fit in rows]
+        counts = [sum(n_pieces(F, row) for row in fit) for fit in rows]
         return np.array(counts).reshape(self.passes.shape)
 
     def at(self, i: int, j: int) -> Any:
@@ -269,7 +269,7 @@ def path(
     weights = chosen(estimator, (X, y, sample_weight, offset), lam1, lam2, n_lam1, n_lam2, eps)
     shape = (weights["lam1"].size, weights["lam2"].size)
     kept: dict[str, np.ndarray] = {}
-    fits = walk(estimator, weights["lam1"], weights["lam2"], X=X, y=y, sample_weight=sample_weight, offset=offset)
+    fits = walk(estimator, weights["lam1"], weights["lam2"], X, y, sample_weight, offset, details=False)
     if estimator.verbose:
         from ..engine.progress import counted
 

@@ -65,7 +65,7 @@ def choose(signal: Signal, criterion: str, sigma: float | None, folds: int, tol:
         return Choice(criterion, weights, _held_out(signal, weights, folds, tol), None), None
     if signal.groups is not None:
         raise UnsupportedError(
-            f"lam2 is {criterion!r}, which needs degrees of freedom, and none are known for isotropic total variation. "
+            f"lam2 is {criterion!r}, which needs degrees of freedom, and those of an isotropic image are not counted. "
             "Choose by lam2='cv'."
         )
     sigma = noise(signal) if sigma is None else sigma

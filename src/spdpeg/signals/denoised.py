@@ -78,7 +78,10 @@ class Denoised:
         unbiased estimate for Gaussian noise (Tibshirani and Taylor, 2012).
         """
         if self._signal.groups is not None:
-            raise UnsupportedError("No degrees of freedom are known for isotropic total variation.")
+            raise UnsupportedError(
+                "The degrees of freedom of an isotropic image are not counted: each pixel has a part of one. "
+                "TotalVariationRegressor tells them for up to 1000 pieces."
+            )
         return solution.degrees(self._signal, self._fit, self.lam2)
 
     def plot(self) -> Any:

@@ -80,7 +80,8 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution], details: bool 
     plan : Plan
     solutions : list of Solution
     details : bool, default=True
-        False leaves out which entries of F x vanish and the mean loss, unless the model is fitted again on its pieces.
+        False leaves out which entries of F x vanish, the mean loss and what degrees of freedom need, unless the model
+        is fitted again on its pieces.
     """
     details = details or getattr(model, "refit", False) is not False
     for solution in solutions:
@@ -93,7 +94,7 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution], details: bool 
         refit(model, plan)
     if getattr(plan.data.X, "dtype", None) == np.float32:
         _round(model, plan, solutions)
-    model._conclude(plan.joint)
+    model._conclude(plan, details)
 
 
 def _round(model: Any, plan: Plan, solutions: Sequence[Solution]) -> None:

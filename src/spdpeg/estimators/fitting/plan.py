@@ -164,8 +164,11 @@ class Model:
     def _derive(self) -> None:
         """Set further attributes that follow from `coef_`: none, unless a model has some."""
 
-    def _conclude(self, joint: Joint | None) -> None:
-        """Set further attributes that follow from `coef_` and the data: none, unless a model has some."""
+    def _conclude(self, plan: "Plan", details: bool) -> None:
+        """Set further attributes that follow from `coef_` and the data: none, unless a model has some.
+
+        Without `details` only those that predictions need.
+        """
 
 
 @dataclass(frozen=True, eq=False)
