@@ -3,6 +3,7 @@
 import copy
 import inspect
 import math
+import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Self
@@ -10,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 
 from .errors import InputError
-from .lazy import refuse_dask
 
 _WORDS = 200
 """Letters of a value that a message shows."""
@@ -173,3 +173,19 @@ def shown(value: Any) -> str:
     except Exception:
         text = "_" * (_WORDS + 1)
     return text if len(text) <= _WORDS else f"a {type(value).__name__}"
+
+
+def is_dask(item: Any) -> bool:
+    """Whether this is an array, a data frame, a column or anything else of dask, told without importing it."""
+    if "dask" not in sys.modules:
+        return False
+    return any(kind.__module__.partition(".")[0] in ("dask", "dask_expr") for kind in type(item).__mro__)
+
+
+def refuse_dask(name: str, item: Any) -> None:
+    """Refuse what would be gathered into the memory of this process without anybody having asked for it."""
+    if is_dask(item):
+        raise InputError(
+            f"{name} is a {type(item).__name__} of dask, which is not gathered here. Call {name}.compute() first if "
+            "it fits into memory."
+        )

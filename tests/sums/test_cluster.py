@@ -17,7 +17,7 @@ from spdpeg.estimators import (
     FusedLogisticRegressionCV,
     GraphGuidedLogisticRegression,
 )
-from spdpeg.lazy import is_dask
+from spdpeg.parameters import is_dask
 from spdpeg.sums import rounds
 from spdpeg.view import partitions
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.rows import Rows
-from ..lazy import refuse_dask
+from ..parameters import refuse_dask
 from ..sparse import sound
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..lazy import refuse_dask
+from ..parameters import refuse_dask
 from .arrow import from_arrow
 from .base import Source, as_table
 from .csr import CSR

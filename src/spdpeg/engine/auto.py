@@ -15,12 +15,12 @@ from ..errors import UnsupportedError
 from ..exact import split_program
 from ..exact.condensed import Condensed
 from ..exact.interior_point import InteriorPoint
+from ..exact.newton_models import RowModels
 from ..exact.one_read import OneRead
 from ..exact.penalty_form import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
 from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import MOST_COORDINATES, SLOW, ProxNewton
-from ..exact.row_models import RowModels
 from ..exact.signal import is_chain
 from ..exact.sparsa import SpaRSA
 from ..exact.working_set import WorkingSet
@@ -171,7 +171,7 @@ def _with_many_pieces(problem: View, method: WorkingSet, stage: Planned, tol: fl
 
 def _exact(problem: View) -> list[tuple[Periodic, str]]:
     """The exact methods for a problem, best first, and why they are chosen; none if they would cost too much."""
-    if is_chain(problem):
+    if problem.loss.quadratic and is_chain(problem):
         return [(OneRead(), "X is diagonal and the penalties have an exact prox along the chain")]
     if problem.loss.smooth and Condensed.of(problem) is not None:
         return [(WorkingSet(), "most columns are empty, and of the others the penalties leave few that differ")]

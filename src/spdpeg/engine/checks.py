@@ -10,8 +10,7 @@ from ..data import Stream
 from ..errors import InputError, UnsupportedError
 from ..parameters import as_number, shown, vector, whole_number
 from ..solvers.base import Solver
-from ..sums.portions import BLOCK_ENTRIES
-from ..sums.sample_size import MOST_ENTRIES
+from ..sums.portions import BLOCK_ENTRIES, MOST_ENTRIES
 from ..view import View
 from .budgets import Budget
 

@@ -194,7 +194,7 @@ class Recorder:
             history=history,
             state=state,
             solver=state.solver,
-            stages=account(state, self._clock.total, self._passes),
+            stages=account(state, self._clock.total, self._per_pass(state.rows)),
         )
 
     def _collapse(self, state: State) -> None:
@@ -262,9 +262,11 @@ class Recorder:
         return math.nan if self.certificate is None else remaining(self.certificate)
 
     def _passes(self, rows: int) -> float:
+        return rows / self._per_pass(rows)
+
+    def _per_pass(self, rows: int) -> int:
         # A stream that never ended has no length but what was read of it.
-        length = self._course.feed.rows_per_pass or max(self.rows[-1], rows)
-        return rows / length if length else 0.0
+        return self._course.feed.rows_per_pass or max(self.rows[-1], rows) or 1
 
     def _evaluate(self, solution: Solution, Fx: np.ndarray, evaluation: Evaluation | None) -> float:
         problem = self._problem

@@ -1,18 +1,25 @@
-"""The one call that runs any method on a problem: checks its arguments, makes or resumes the state, starts the loop."""
+"""The one call that runs any method on a problem: checks its arguments, makes or resumes the state, starts the loop.
 
+It warns if the run ended far from optimal.
+"""
+
+import functools
 import inspect
+import math
 import time
+import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
+from ..certificate import Certificate
 from ..data import Stream
-from ..errors import InputError, StateError
+from ..errors import FarFromOptimalWarning, InputError, StateError
 from ..kernels import jit
 from ..parameters import as_number, shown
 from ..problem import Problem
-from ..result import Result
+from ..result import Result, Status
 from ..solvers.base import Solver
 from ..state import State
 from ..sums.threads import checked_jobs, using
@@ -34,7 +41,6 @@ from .loop import run
 from .recorder import Progress
 from .registry import resolve
 from .stages import Planned, asked, begin
-from .verdict import telling
 
 _FEW_PASSES, _MANY_PASSES = 5, 1000
 """Budgets if none is given, without and with a tolerance to stop at."""
@@ -44,8 +50,29 @@ _LEAST_SECONDS = 5.0
 
 _TOLERANCE = 1e-6
 
+_FAR = 0.01
+"""Part of the objective that is a large gap; a residual that is as large."""
 
-@telling
+_UNFINISHED = (Status.MAX_PASSES, Status.MAX_SECONDS, Status.MAX_ITERATIONS, Status.EXHAUSTED)
+
+P = ParamSpec("P")
+
+
+def _telling(run: Callable[P, Result]) -> Callable[P, Result]:
+    """The same with a warning if the run ended far from optimal."""
+
+    @functools.wraps(run)
+    def told(*args: P.args, **kwargs: P.kwargs) -> Result:
+        result = run(*args, **kwargs)
+        reached = "" if result.certificate is None else _far(result.certificate)
+        if reached and result.iterations and result.status in _UNFINISHED:
+            warnings.warn(f"{result.ran} ended {reached}: {result.status}. {_advice(result)}", FarFromOptimalWarning, 2)
+        return result
+
+    return told
+
+
+@_telling
 def solve(
     problem: Problem,
     solver: str | Solver = "auto",
@@ -206,6 +233,25 @@ def _run(
 
 quietly: Callable[..., Result] = inspect.unwrap(solve)
 """The same for callers that tell their own users how a run ended."""
+
+
+def _far(certificate: Certificate) -> str:
+    """In words, how far it is; empty if it is not far, or nobody knows."""
+    if certificate.met is not None:
+        return ""
+    if math.isfinite(certificate.rel_gap):
+        return f"up to {100.0 * certificate.rel_gap:.2g} % above the optimum" if certificate.rel_gap > _FAR else ""
+    if _FAR < certificate.residual < math.inf:
+        return f"with a residual of the optimality conditions of {certificate.residual:.2g}"
+    return ""
+
+
+def _advice(result: Result) -> str:
+    if result.status is Status.EXHAUSTED:
+        return "Scale the columns of X to similar size, or try another solver."
+    if result.solver == "auto":
+        return "Raise the budget."
+    return 'Raise the budget, or leave the choice of the method to "auto".'
 
 
 def _planned(

@@ -138,8 +138,8 @@ class Course:
         return tol is None or not isinstance(self.method, Watcher) or self.method.may_be_optimal(self._state, tol)
 
 
-def account(state: State, seconds: float, passes: Callable[[int], float]) -> list[Stage]:
-    """What each stage did in a run of so many seconds; `passes` turns rows into passes."""
+def account(state: State, seconds: float, rows_per_pass: int) -> list[Stage]:
+    """What each stage did in a run of so many seconds."""
     begun = state.loop.stages
     ends = [(stage.iterations, stage.rows, stage.seconds) for stage in begun[1:]]
     ends.append((state.iterations, state.rows, seconds))
@@ -147,7 +147,7 @@ def account(state: State, seconds: float, passes: Callable[[int], float]) -> lis
         Stage(
             stage.method,
             iterations - stage.iterations,
-            passes(rows) - passes(stage.rows),
+            rows / rows_per_pass - stage.rows / rows_per_pass,
             end - stage.seconds,
             stage.reason,
         )

@@ -14,9 +14,8 @@ from .. import pages, plots
 from ..data import Source
 from ..data.selection import pieces
 from ..errors import ChoiceWarning, InputError, UnsupportedError
-from ..lazy import is_dask, refuse_dask
 from ..losses import Loss
-from ..parameters import as_number, numbers, shown, truth
+from ..parameters import as_number, is_dask, numbers, refuse_dask, shown, truth
 from ..penalties import L1, Box, L2Squared, Penalty, Zero, constrain
 from ..sparse import sound
 from ..sums import threads

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import losses
 from ..errors import InputError, UnsupportedError
 from ..exact.multinomial import Multinomial
-from ..lazy import is_dask
-from ..parameters import one_of, shown
+from ..parameters import is_dask, one_of, shown
 from ..sparse import sound
 from ..view import Positive
 from . import cluster, fitting, inputs

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight
 from ..data import Source, Stream, Tables, as_source
 from ..data.selection import pieces, take
 from ..errors import InputError, InputTypeError, SpdpegError, UnsupportedError
-from ..lazy import is_dask, refuse_dask
+from ..parameters import is_dask, refuse_dask
 from ..view import Partitions, computed
 
 _MISSING = (

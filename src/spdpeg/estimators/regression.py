@@ -10,8 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from .. import losses
 from ..errors import InputError, UnsupportedError
-from ..lazy import is_dask
-from ..parameters import numbers, shown, truth, vector
+from ..parameters import is_dask, numbers, shown, truth, vector
 from . import cluster, families, fitting, inputs
 from .base import SumOverRows, takes_chunks
 from .inputs import intact

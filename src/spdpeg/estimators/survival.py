@@ -11,9 +11,8 @@ from ..errors import InputError, UnsupportedError
 from ..exact.cox import Cox
 from ..graphs import structure as structures
 from ..kernels.survival import concordance
-from ..lazy import is_dask, refuse_dask
 from ..operators import Operator
-from ..parameters import numbers
+from ..parameters import is_dask, numbers, refuse_dask
 from . import fitting, inputs
 from .base import Estimator
 from .fused import Fused

@@ -8,14 +8,17 @@ optimality conditions are about. So every step brings its own lower bound, and t
 Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functions, SIAM Journal on Optimization, 2014.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..certificate import null_model
+from ..kernels.jit import as_reals
 from ..quadratic import Minimum
-from ..sums import Sums, Sweep
+from ..sums import LocalSums, Sums, Sweep
+from ..sums.portions import sample_size
 from ..view import View
 from .newton_models import Models
 
@@ -53,6 +56,12 @@ with exponentials overflows: with them it is the nearest point inside, in the me
 
 _BEYOND = 700.0
 """Margins whose exponential is 0 or infinite: of labels that are all 0, whose best intercept is infinite."""
+
+_SAMPLE_STEPS, _SAMPLE_ENOUGH = 15, 1e-2
+"""Most steps on a sample, and the relative decrease of the model at which it has told what it knows."""
+
+_CALLS, _FACTORISATIONS = 2e6, 0.05
+"""What a model costs, counted in additions to scattered numbers: the calls, and a part of d^3."""
 
 
 @dataclass
@@ -224,3 +233,41 @@ def first_point(problem: View, x: np.ndarray) -> np.ndarray:
         return x.copy()
     start = null_model(problem)
     return start if np.all(np.abs(start) * problem.rows.bias < _BEYOND) else x.copy()
+
+
+def sampled_start(problem: View, newton: Newton, x: np.ndarray) -> tuple[np.ndarray, int]:
+    """A point near the minimum of the objective on a sample of the rows, and the number of rows that were read.
+
+    The first steps of Newton's method need few rows. A sample knows the solution up to a part of about coordinates /
+    rows. Steps beyond that would fit what is by chance in it, rare columns above all, and lead to margins at which a
+    logistic loss has no curvature left; so they end early.
+    """
+    sums, d = problem.sums, x.size
+    wanted = sample_size(sums.n_rows, d)
+    # Newton's first step minimises a squared loss from anywhere.
+    if not wanted or problem.loss.quadratic or not _pays(sums, d):
+        return x, 0
+    sample = sums.sample(wanted)
+    if sample is None:
+        return x, 0
+    block, read = sample
+    if block.weights.size:
+        if not float(block.weights.sum()) > 0.0:
+            return x, read
+        block = block._replace(weights=as_reals(block.weights * (block.labels.size / float(block.weights.sum()))))
+    if problem.loss.binary and np.ptp(block.labels) == 0.0:
+        return x, read  # one class only has its minimum at infinity
+    newton = newton.on_sample(LocalSums.of(block, problem.loss))
+    at = newton.start(x.copy())
+    for _ in range(_SAMPLE_STEPS):
+        at, _, _ = newton.step(at, _SAMPLE_ENOUGH)
+        if at.exhausted or at.infeasible or at.foretold <= _SAMPLE_ENOUGH * abs(at.value):
+            break
+    found = not at.infeasible and math.isfinite(at.value) and bool(np.all(np.isfinite(at.x)))
+    return (at.x, read) if found else (x, read)
+
+
+def _pays(sums: Sums, d: int) -> bool:
+    """Whether a read of all rows, outer products included, costs more than a model."""
+    entries = sums.n_entries / sums.n_rows
+    return not sums.resident or sums.n_entries * (4.0 + 0.5 * entries) >= _CALLS + _FACTORISATIONS * d**3

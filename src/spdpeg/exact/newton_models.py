@@ -1,15 +1,31 @@
-"""How the quadratic models of Newton's steps are minimised, penalties included and without data."""
+"""How the quadratic models of Newton's steps are minimised, penalties included and without data.
 
+By interior points in general (`ConicModels`), face by face from where the last step ended where penalties are absolute
+values (`ChainModels`), by augmented Lagrangians where penalties have no conic form (`SplitModels`), and in twice the
+digits where 16 do not reach (`RowModels`).
+"""
+
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
-from ..penalties.conic import ConicForm
-from ..quadratic import Minimum, Model, augmented, minimum
+from ..data.blocks import data_matrix
+from ..penalties.conic import ConicForm, broken_lines
+from ..quadratic import Minimum, Model, augmented, extended, minimize, minimum, to_face
+from ..quadratic.along_chain import ChainPenalty, lowered, minimized
 from ..quadratic.augmented import Split
+from ..view import View
+from .penalty_form import PenaltyForm, SplitForm
+from .pieces import Lines
+from .split_program import mean_weights
 
 _NOISE = 1e-14
 """Part of the objective that rounding may cost."""
+
+_LEAST = 1e-14
+"""Part of the largest curvature that all rows have at least, so that the vertex of a parabola is a number."""
 
 
 class Models(Protocol):
@@ -69,3 +85,138 @@ class SplitModels:
     def rough(self) -> "SplitModels":
         """Itself."""
         return self
+
+
+class ChainModels:
+    """Face by face, for weighted absolute values and squares of the coordinates, alone or along a chain.
+
+    Parameters
+    ----------
+    penalties : PenaltyForm
+    penalty : ChainPenalty
+        The absolute values.
+    ridge : array or None
+        Weights of the squares.
+    shares : pair of arrays or None
+        Where the multipliers of the form's lines are among those of coordinates and steps, and which part of them; None
+        if they are the same.
+    exact : bool
+        Whether a minimum is asked for, with its multipliers, or a point that is lower than the guess.
+    """
+
+    def __init__(
+        self,
+        penalties: PenaltyForm,
+        penalty: ChainPenalty,
+        ridge: np.ndarray | None,
+        shares: tuple[np.ndarray, np.ndarray] | None,
+        exact: bool = True,
+    ) -> None:
+        self._penalties, self._penalty, self._ridge, self._shares = penalties, penalty, ridge, shares
+        self._exact = exact
+
+    @classmethod
+    def of(cls, problem: View, penalties: PenaltyForm) -> "ChainModels | None":
+        """For a problem; None if its penalties are others."""
+        fused = problem.penalty.fused
+        # A chain with gaps is no chain; without an l1 norm nothing but the steps says what a face is.
+        if fused is not None and penalties.along_chain:
+            weight = np.zeros(problem.n_coordinates)
+            weight[: problem.rows.n_features] = fused.l1
+            return cls(penalties, ChainPenalty(weight, np.full(problem.F.n_outputs, fused.l2)), None, None)
+        lines = penalties.lines if problem.r2.vanishes else None
+        if lines is None or lines.cost.size:
+            return None
+        ridge = lines.ridge if lines.ridge.any() else None
+        return cls(penalties, ChainPenalty(lines.weight, lines.cost), ridge, _shares(penalties.form, lines))
+
+    def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
+        """The minimum of 1/2 z^T H z - b^T z plus the penalties; x is a guess."""
+        bent = H if self._ridge is None else H + np.diag(self._ridge)
+        if not self._exact:
+            w = lowered(bent, b, self._penalty, x)
+            return Minimum(w, w, np.zeros(0), "optimal", 0.0)
+        found = minimized(bent, b, self._penalty, x)
+        if found is None:
+            return ConicModels(self._penalties.form).minimum(H, b, x)
+        if self._shares is None:
+            y = np.concatenate([found.own[: found.along.size + 1], found.along])
+        else:
+            place, share = self._shares
+            y = share * found.own[place]
+        return Minimum(found.w, found.w, y, "optimal", found.gap)
+
+    @property
+    def rough(self) -> "ChainModels":
+        """The same for lower points."""
+        return ChainModels(self._penalties, self._penalty, self._ridge, self._shares, exact=False)
+
+
+class RowModels:
+    """With each row as a parabola of its own, for penalties in conic form and rows in memory.
+
+    The matrix of second moments keeps of columns that almost depend on each other what 16 digits keep of a square. Rows
+    themselves keep all of it, and interior points on them have 32 digits: for small problems that Newton's steps leave
+    short of their tolerance.
+    """
+
+    def __init__(self, problem: View, penalties: PenaltyForm) -> None:
+        self._problem, self._form = problem, penalties.form
+
+    @staticmethod
+    def take(problem: View) -> bool:
+        """Whether a problem is small enough, and its penalties are of this kind."""
+        penalties = PenaltyForm.of(problem)
+        if penalties is None or not problem.rows.in_memory:
+            return False
+        return extended.affordable(penalties.width, penalties.n_rows + problem.sums.n_rows)
+
+    def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
+        """The minimum of the model at x plus the penalties; H and b tell the same with fewer digits."""
+        problem, own = self._problem, self._form
+        rows, labels, _ = problem.rows.block
+        weights = mean_weights(problem)
+        A = sp.csr_array(data_matrix(rows))
+        margins = A @ x
+        curvature = problem.loss.second_derivative(margins, labels)
+        kept = np.flatnonzero(weights)
+        curvature = np.maximum(curvature, _LEAST * float(curvature[kept].max(initial=0.0)))[kept]
+        if not np.all(np.isfinite(curvature)) or not np.all(curvature > 0.0):
+            return Minimum(x, x, np.zeros(own.K.shape[0]), "inaccurate", np.inf)
+        vertex = margins[kept] - problem.loss.derivative(margins, labels)[kept] / curvature
+        ends = np.full(kept.size, np.inf)
+        parabolas = broken_lines(A[kept], vertex, ends, ends, size=x.size, smoothing=1.0 / (weights[kept] * curvature))
+        form = own + parabolas
+        found = minimize(Model(np.zeros((x.size, x.size)), np.zeros(x.size), form), digits=32)
+        lines = own.n_lines
+        y = np.concatenate([found.y[:lines], found.y[form.n_lines :]])
+        slopes = np.zeros(labels.size)
+        slopes[kept] = found.y[lines : form.n_lines] / weights[kept]
+        slopes = np.clip(slopes, *problem.loss.slope_range(labels))
+        face = to_face(Model(H, b, own), replace(found, y=y, active=found.active[:lines]))
+        point = (found.w if face is None else face)[: x.size].copy()
+        return Minimum(point, found.w, y, found.status, found.gap, slopes)
+
+    @property
+    def rough(self) -> "RowModels":
+        """Itself."""
+        return self
+
+
+def models_of(problem: View, form: PenaltyForm | SplitForm, digits: int = 16) -> Models:
+    """The models of a problem: the quickest kind that takes its penalties, or that of 32 digits."""
+    if isinstance(form, SplitForm):
+        return SplitModels(form.split, slice(form.n_outputs, form.n_outputs + form.width))
+    if digits > 16:
+        return RowModels(problem, form)
+    return ChainModels.of(problem, form) or ConicModels(form.form)
+
+
+def _shares(form: ConicForm, lines: Lines) -> tuple[np.ndarray, np.ndarray]:
+    """Which coordinate each line of the form belongs to, and its part of that coordinate's weight."""
+    place = form.K.indices[np.minimum(form.K.indptr[:-1], max(form.K.nnz - 1, 0))].astype(np.int64)
+    whole = lines.weight[place]
+    share = np.divide(
+        lines.restored(form, lines.weight, lines.cost), whole, out=np.zeros(whole.size), where=whole > 0.0
+    )
+    return place, share

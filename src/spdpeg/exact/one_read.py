@@ -19,7 +19,7 @@ from ..state import State
 from ..sums import Evaluation
 from ..sums.moments import Quadratic
 from ..view import View
-from .chain_models import ChainModels
+from .newton_models import ChainModels
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
 from .quadratic_bound import lower_bound

@@ -13,7 +13,6 @@ from ..quadratic.augmented import Split
 from ..view import View
 from ..view.regularization import Regularization
 from .group_pieces import Groups
-from .newton_models import ConicModels, SplitModels
 from .pieces import Lines
 
 
@@ -74,11 +73,6 @@ class PenaltyForm:
         return as_csr(self._penalty.F.matrix())
 
     @cached_property
-    def models(self) -> ConicModels:
-        """How models with these penalties are minimised."""
-        return ConicModels(self.form)
-
-    @cached_property
     def lines(self) -> Lines | None:
         """The same as weighted absolute values and squares; None if it holds anything else."""
         return Lines.of(self.form)
@@ -124,7 +118,7 @@ def _found(form: ConicForm | None) -> ConicForm:
 class SplitForm:
     """r1 on its set plus r2(F .) as a penalty of K x, for those without a conic form."""
 
-    models: SplitModels
+    split: Split
     width: int
     n_outputs: int
 
@@ -136,7 +130,7 @@ class SplitForm:
             return None
         penalty = SeparableSum([problem.r2, problem.regularizer], [m, d])
         K = np.vstack([problem.F.matrix().toarray(), np.eye(d)])
-        return cls(SplitModels(Split(K, penalty), slice(m, m + d)), d, m)
+        return cls(Split(K, penalty), d, m)
 
     def multiplier(self, w: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The subgradient of r2 at F x that the multipliers y stand for."""

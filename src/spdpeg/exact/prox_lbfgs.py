@@ -21,11 +21,10 @@ from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..quadratic import ACCURACY, LowRank, Model, minimize
 from ..result import Status
-from ..solvers.base import About, Solution, per_problem, require_smooth
+from ..solvers.base import About, FullReads, Solution, per_problem, require_smooth
 from ..state import State
 from ..sums import Evaluation, Sweep
 from ..view import View
-from .full_reads import FullReads
 from .penalty_form import PenaltyForm
 from .pieces import Lines
 

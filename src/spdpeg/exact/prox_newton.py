@@ -13,17 +13,13 @@ from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
 from ..parameters import as_number, shown
 from ..result import Status
-from ..solvers.base import About, Solution, per_problem, require_differentiable
+from ..solvers.base import About, FullReads, Solution, kept_for, per_problem, require_differentiable
 from ..state import State
 from ..sums import Token
 from ..view import View
-from .chain_models import ChainModels
-from .full_reads import FullReads, kept_for
-from .newton import Iterate, Newton, first_point
-from .newton_models import Models
+from .newton import Iterate, Newton, first_point, sampled_start
+from .newton_models import RowModels, models_of
 from .penalty_form import PenaltyForm, SplitForm, model_form
-from .row_models import RowModels
-from .sampled_start import sampled_start
 
 MOST_COORDINATES = 3000
 """Most coordinates of x, auxiliary variables included: matrices of that order are factorised some ten times a step."""
@@ -208,11 +204,8 @@ class ProxNewton(FullReads):
 
     @per_problem
     def _steps(self, problem: View) -> Newton:
-        form = self._form(problem)
-        models: Models | None = ChainModels.of(problem, form) if isinstance(form, PenaltyForm) else None
-        if self.digits > 16 and isinstance(form, PenaltyForm):
-            models = RowModels(problem, form)
-        return Newton(problem.sums, models or form.models, problem.penalty.value, problem.loss.curvature)
+        models = models_of(problem, self._form(problem), self.digits)
+        return Newton(problem.sums, models, problem.penalty.value, problem.loss.curvature)
 
     def _slopes(self, state: State) -> Token:
         """The slopes that the last model foretold, if they are still there."""

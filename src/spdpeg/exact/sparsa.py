@@ -17,11 +17,10 @@ from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..penalties import Penalty
 from ..result import Status
-from ..solvers.base import About, Solution, require_differentiable
+from ..solvers.base import About, FullReads, Solution, require_differentiable
 from ..state import State
 from ..sums import Sums, Sweep
 from ..view import View
-from .full_reads import FullReads
 
 _MEMORY = 5
 """Objectives of the last steps, the largest of which the next one must fall below."""

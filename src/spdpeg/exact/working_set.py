@@ -18,13 +18,12 @@ from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..result import Status
-from ..solvers.base import About, Solution, per_problem, require_differentiable
+from ..solvers.base import About, FullReads, Solution, kept_for, per_problem, require_differentiable
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
 from ..view import View
 from .block_newton import minimized
 from .condensed import Condensed
-from .full_reads import FullReads, kept_for
 from .group_pieces import GroupIdentifier, Groups
 from .identify import Identified, Identifier
 from .newton import Newton, first_point

@@ -9,10 +9,9 @@ from .. import losses, penalties
 from ..certificate import Certificate, certify
 from ..data import CSR, Source, Stream, as_source
 from ..errors import InputError
-from ..lazy import is_dask
 from ..losses import Loss
 from ..operators import as_operator
-from ..parameters import as_number, numbers, require_parts, shown
+from ..parameters import as_number, is_dask, numbers, require_parts, shown
 from ..penalties import Penalty
 from ..view import Partitions, View
 from ..view.regularization import Regularization

@@ -2,8 +2,8 @@
 
 An author writes `about` and four methods: `check`, `start`, `advance`, `solution`. Three more have defaults that fit
 most methods: `set_dual`, `sampler`, `default_batch`. What only some methods do is in small classes of their own:
-`Periodic` (work that is due every now and then) and `Watcher` (a method that uses certificates, or knows the loss where
-it stands).
+`Periodic` (work that is due every now and then), `Watcher` (a method that uses certificates, or knows the loss where it
+stands) and `FullReads` (both, with a read of all rows at the end of each step).
 """
 
 import functools
@@ -21,7 +21,7 @@ from ..kernels.terms import Terms
 from ..parameters import Parameterized, as_number, shown
 from ..result import Status
 from ..state import State
-from ..sums import Evaluation
+from ..sums import Evaluation, Sweep, Token
 from ..view import View
 from .documentation import complete
 from .sampling import InOrder, Sampler
@@ -230,8 +230,56 @@ class Watcher(Solver):
         return True
 
 
+class FullReads(Periodic, Watcher):
+    """A method whose steps end with a read of all rows, of which the state keeps loss, gradient and margins (`_keep`).
+
+    So certificates read nothing. Margins belong to the rows. Where these are elsewhere, on a cluster for instance, the
+    state has an empty vector in their place, and only the run that made them still holds the token that stands for
+    them. A run that is resumed without them reads the rows once more.
+
+    See Also
+    --------
+    Solver : What every method has.
+    """
+
+    on_sums: ClassVar[bool] = True
+
+    _reached: tuple[np.ndarray, Token] | None = None
+    """The margins of the state's vector beside it."""
+
+    def steps_ahead(self, state: State) -> float:
+        return 1.0  # how many rows a step reads is known after it only
+
+    def evaluation(self, state: State) -> Evaluation | None:
+        kept = state.vectors["margins"]
+        margins = kept_for(kept, self._reached)
+        if margins is None and kept.size:
+            margins = kept
+        if math.isnan(state.numbers["loss"]) or margins is None:
+            return None
+        return Evaluation(state.numbers["loss"], margins, state.vectors["gradient"], None)
+
+    @staticmethod
+    def _vectors(problem: View, x: np.ndarray) -> dict[str, np.ndarray]:
+        """Those of a new state at x, where nothing has been read yet; its loss is NaN."""
+        kept = problem.sums.length_kept()
+        return {"x": x, "y": np.zeros(problem.F.n_outputs), "margins": np.zeros(kept), "gradient": np.zeros(x.size)}
+
+    def _keep(self, problem: View, state: State, x: np.ndarray, sweep: Sweep) -> None:
+        """Move to x, where all rows have been read."""
+        v = state.vectors
+        v["x"][:], v["gradient"][:], v["margins"] = x, sweep.gradient, problem.sums.kept(sweep.margins)
+        self._reached = v["margins"], sweep.margins
+        state.numbers["loss"] = sweep.loss
+
+
 S = TypeVar("S", bound=Solver)
 T = TypeVar("T")
+
+
+def kept_for(vector: np.ndarray, kept: tuple[np.ndarray, T] | None) -> T | None:
+    """What a method has kept for this very vector of a state; None for that of another run, or of one resumed."""
+    return kept[1] if kept is not None and kept[0] is vector else None
 
 
 def per_problem(make: Callable[[S, View], T]) -> Callable[[S, View], T]:

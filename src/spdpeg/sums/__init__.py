@@ -9,8 +9,7 @@ belongs to single rows (margins, slopes, curvatures) stays with the rows.
 | local | sums over blocks of rows in the memory of this process |
 | far | the same for rows that are read anew each time: one number stays with each of them |
 | part | the sums over one block |
-| portions | rows cut into blocks |
-| sample_size | rows of a sample that tells where to start |
+| portions | rows cut into blocks, or a sample of them |
 | threads | blocks worked on by several threads, with the same bits for any number of them |
 | moments | second moments, which are all that the squared loss depends on |
 | cluster | sums over partitions on the workers of a dask cluster |

@@ -23,6 +23,17 @@ _PAGE = 4096
 _RUNS = 32
 """Places in a block on a disk that a sample is read from."""
 
+_FRACTION = 0.02
+"""Fraction of the rows in the sample, unless there are many coordinates."""
+_ROWS_PER_COORDINATE = 20
+"""Rows in the sample for each coordinate, at least."""
+MOST_ENTRIES = 1 << 24
+"""Numbers that the sample may hold."""
+_LARGEST_FRACTION = 0.125
+"""Fraction of the rows beyond which a sample does not pay."""
+_LEAST_PER_COORDINATE = 4
+"""Rows for each coordinate below which there is no such start."""
+
 
 class Portions(Protocol):
     """Blocks of rows in a fixed order.
@@ -175,3 +186,10 @@ def _slice(rows: Rows, start: int, stop: int) -> Rows:
     if rows.indptr.size:
         return rows._replace(indptr=rows.indptr[start : stop + 1])
     return rows._replace(values=rows.values[start * rows.width : stop * rows.width])
+
+
+def sample_size(n_rows: int, n_columns: int) -> int:
+    """Rows of a sample that tells where to start; 0 if none pays."""
+    wanted = int(max(_FRACTION * n_rows, min(_ROWS_PER_COORDINATE * n_columns, _LARGEST_FRACTION * n_rows)))
+    wanted = min(wanted, MOST_ENTRIES // n_columns)
+    return wanted if wanted >= _LEAST_PER_COORDINATE * n_columns else 0

@@ -8,9 +8,8 @@ import numpy as np
 from ..data.base import no_weights
 from ..errors import InputError
 from ..kernels.jit import as_reals
-from ..lazy import refuse_dask
 from ..losses import Loss
-from ..parameters import numbers, shown, vector
+from ..parameters import numbers, refuse_dask, shown, vector
 
 AT_A_TIME = 1 << 20
 """Labels that are processed at a time, so that temporary arrays stay small."""

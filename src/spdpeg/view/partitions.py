@@ -13,12 +13,12 @@ from ..data.blocks import data_matrix, join, pick
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import CHUNK, as_reals
 from ..kernels.rows import Rows, sum_chunks
-from ..lazy import is_dask
 from ..losses import Loss
+from ..parameters import is_dask
 from ..sparse import first_not_finite
 from ..sums.cluster import SEEN, AtZero, ClusterSums
+from ..sums.portions import MOST_ENTRIES, sample_size
 from ..sums.rounds import Rounds, active_client
-from ..sums.sample_size import MOST_ENTRIES, sample_size
 from ..sums.tasks import Kept, Resident, Summand, only, readable
 from ..sums.threads import blas_threads
 from .labels import as_labels, as_numbers, checked_weights, different

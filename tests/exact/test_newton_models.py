@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses, operators, penalties
-from spdpeg.exact.chain_models import ChainModels
 from spdpeg.exact.group_pieces import Groups
+from spdpeg.exact.newton_models import ChainModels, ConicModels
 from spdpeg.exact.penalty_form import PenaltyForm
 from spdpeg.quadratic import Model
 from spdpeg.quadratic.along_chain import ChainPenalty, minimized
@@ -45,7 +45,7 @@ def test_models_face_by_face(terms: dict[str, Any], intercept: bool) -> None:
     assert minimized(bent, b, weights, np.zeros(b.size)) is not None  # not by interior points, then
     found = models.minimum(H, b, np.zeros(b.size))
     lower = models.rough.minimum(H, b, np.zeros(b.size)).point
-    everything = form.models.minimum(H, b, np.zeros(b.size))
+    everything = ConicModels(form.form).minimum(H, b, np.zeros(b.size))
     model = Model(H, b, form.form)
     assert model.value(found.point) == pytest.approx(model.value(everything.point), rel=1e-11)
     assert model.value(lower) <= model.value(np.zeros(b.size))
@@ -83,7 +83,7 @@ def test_random_models_face_by_face(seed: int) -> None:
     models = ChainModels.of(problem.view, form)
     assert models is not None
     H, b = problem.view.moments.loss.H, problem.view.moments.loss.b
-    found, other = models.minimum(H, b, np.zeros(b.size)), form.models.minimum(H, b, np.zeros(b.size))
+    found, other = models.minimum(H, b, np.zeros(b.size)), ConicModels(form.form).minimum(H, b, np.zeros(b.size))
     model = Model(H, b, form.form)
     scale = abs(model.value(other.point)) + float(np.abs(b) @ np.abs(other.point))
     assert model.value(found.point) <= model.value(other.point) + 1e-11 * scale
