@@ -414,3 +414,34 @@ def test_rounding_in_empty_columns_of_a_chain(loss: losses.Loss) -> None:
         problem = spdpeg.Problem(X, y, loss=loss, r2=penalties.L1(0.02), F=operators.FirstDifference())
         result = spdpeg.solve(problem, tol=1e-8)
         assert (seed, result.status) == (seed, Status.TOLERANCE)
+
+
+@pytest.mark.parametrize("loss", [losses.Logistic(), losses.Poisson(), losses.Squared()], ids=repr)
+def test_columns_that_almost_depend_on_each_other(loss: losses.Loss) -> None:
+    """No penalty keeps coefficients of size 1e7 small; a bound must not forget what their rounding is worth."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((40, 1)) + 1e-8 * rng.standard_normal((40, 3))
+        y = rng.poisson(2.0, 40).astype(float) if isinstance(loss, losses.Poisson) else rng.choice([-1.0, 1.0], 40)
+        result = spdpeg.solve(spdpeg.Problem(X, y, loss=loss), tol=1e-6)
+        best = _least_in_the_range_of(X, y, loss)
+        assert (seed, result.status) == (seed, Status.TOLERANCE)
+        assert result.certificate is not None
+        assert result.certificate.dual <= best * (1.0 + 1e-11)
+        assert result.objective <= best * (1.0 + 2e-6)
+
+
+def _least_in_the_range_of(X: np.ndarray, y: np.ndarray, loss: losses.Loss) -> float:
+    """The least mean loss at margins in the range of X, by Newton's steps along a basis of extended precision."""
+    basis = X.astype(np.longdouble)
+    for column in range(X.shape[1]):
+        for _ in range(2):
+            basis[:, column] -= basis[:, :column] @ (basis[:, :column].T @ basis[:, column])
+        basis[:, column] /= np.sqrt(basis[:, column] @ basis[:, column])
+    margins = np.zeros(len(y))
+    z = np.zeros(X.shape[1])
+    for _ in range(30):
+        margins = np.asarray(basis @ z, dtype=float)
+        curvature = np.asarray(basis.T @ (loss.second_derivative(margins, y)[:, None] * basis), dtype=float)
+        z = z - np.linalg.solve(curvature, np.asarray(basis.T @ loss.derivative(margins, y), dtype=float))
+    return float(np.mean(loss.value(margins, y)))

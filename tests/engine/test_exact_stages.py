@@ -2,6 +2,7 @@
 
 import math
 import signal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -245,3 +246,15 @@ def test_a_loss_that_reaches_zero_is_not_said_to_have_no_minimum() -> None:
     result = spdpeg.solve(problem, tol=1e-8)
     assert result.status is Status.TOLERANCE
     assert result.objective <= 1e-12
+
+
+def test_a_small_memory_map_has_the_methods_of_an_array(tmp_path: Path) -> None:
+    case = catalogue.instance()
+    mapped = np.memmap(tmp_path / "X", dtype=float, mode="w+", shape=case.X.shape)
+    mapped[:] = case.X
+    names = [
+        [stage.method.about.name for stage in auto.plan(spdpeg.Problem(X, case.labels, losses.Huber(0.5)).view)]
+        for X in (mapped, case.X)
+    ]
+    assert names[0] == names[1]
+    assert "interior-point" in names[0]

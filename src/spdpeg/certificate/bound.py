@@ -107,7 +107,9 @@ def certify(
         if not enough and evaluation.margins is not None and (smooth or slopes is None):
             accuracy = _EXACT if tol is None else _BALANCED * math.sqrt(tol)
             least = wanted if last else -math.inf
-            lower = max(lower, bound(problem, at_point(problem, evaluation, accuracy), y.copy(), x, least))
+            at = at_point(problem, evaluation, accuracy)
+            far = np.where(np.abs(x + at.move) > np.abs(x), x + at.move, x)  # the solution may be there
+            lower = max(lower, bound(problem, at, y.copy(), far, least))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         obstacle = NO_CONJUGATE
     if primal < lower < math.inf and evaluation.margins is not None:
@@ -263,18 +265,20 @@ def _value(
     y: np.ndarray | None,
     x: np.ndarray,
     fraction: float = 1.0,
-    excess: np.ndarray | float = 0.0,
+    excess: np.ndarray | None = None,
 ) -> float:
     """D(s u, s y) at the largest s <= 1 for which s v lies in the domain of r1*; y is None if r1 stands for r2 too.
 
-    u is that `fraction` of the slopes, and `excess` what was taken off v before.
+    u is that `fraction` of the slopes, and `excess` what was taken off v before, if v was known to 32 digits.
     """
     inside = r1.nearest_dual(v)
-    excess = np.abs(v - inside) + excess
+    # Where columns almost depend on each other a solution may be so large that rounding counts that is not seen in v.
+    unseen = r1.free(v.size) if excess is None and _may_be_huge(problem) else np.zeros(1, dtype=bool)
+    excess = np.abs(v - inside) + (0.0 if excess is None else excess)
     cost = 0.0
     # What sticks out by rounding need not be removed: it is worth at most its product with the solution, whose size is
     # bounded generously. Left unpaid, it could make a gap negative.
-    if np.any(excess):
+    if np.any(excess) or np.any(unseen):
         # Sums of this size were added up to v.
         size = problem.bounds.column_sizes * (fraction * root_mean_square(problem, slopes))
         if y is not None and y.size:
@@ -284,6 +288,7 @@ def _value(
         strongest = float(np.max(np.divide(size, columns, out=np.zeros(v.size), where=columns > 0.0), initial=0.0))
         if np.any(excess > _ROUNDING * np.maximum(size, np.finfo(float).eps * strongest * columns)):
             return -math.inf
+        excess = np.where(unseen, np.maximum(excess, np.finfo(float).eps * size), excess)
         cost = float(excess @ _reach(problem, x))
     scale = r1.dual_scale(inside)
     if y is not None and y.size:
@@ -297,6 +302,12 @@ def _value(
     if y is not None and y.size:
         total -= problem.r2.conjugate(scale * y)
     return total if total < math.inf and not math.isnan(total) else -math.inf
+
+
+def _may_be_huge(problem: View) -> bool:
+    """Whether the data, in memory, have several directions that no penalty sees."""
+    directions = problem.penalty.free_directions if problem.sums.resident else None
+    return directions is not None and directions.shape[1] > 1
 
 
 def _reach(problem: View, x: np.ndarray) -> np.ndarray:

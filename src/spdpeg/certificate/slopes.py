@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from scipy.optimize import brentq
 
@@ -28,6 +29,9 @@ _LEAST_STEP = 1e-6
 _ROUNDING = 1e-15
 """Part of the sum of absolute values at which a sum counts as 0."""
 
+_DEPENDENT = 1e-14
+"""Part of the largest singular value from which on columns count as dependent."""
+
 _MOST_DOUBLINGS = 60
 
 LossPart = Callable[[float], float]
@@ -44,6 +48,8 @@ class Slopes(NamedTuple):
     """u itself, which stays with the rows."""
     movable: bool = True
     """Whether u are slopes of the problem's own rows, so that others near them have a conjugate too."""
+    move: np.ndarray | float = 0.0
+    """From x to where the loss has these slopes, in unpenalised directions."""
 
 
 def at_margins(
@@ -84,10 +90,9 @@ def at_point(problem: View, evaluation: Evaluation, accuracy: float) -> Slopes:
         return _balanced_at(problem, evaluation, accuracy)
     if count > MOST_FREE or n * count**2 > _MOST_WORK or block is None or not problem.sums.resident:
         return _from(problem, evaluation, at_margins(problem, evaluation))
-    along = data_matrix(block.rows) @ directions
-    margins = _profiled(block, problem.loss, evaluation.margins, along.toarray() if sp.issparse(along) else along)
+    margins, along = _profiled(block, problem.loss, evaluation.margins, directions)
     moved = problem.sums.evaluate(evaluation.gradient, margins)
-    return _from(problem, moved, at_margins(problem, moved))
+    return _from(problem, moved, at_margins(problem, moved))._replace(move=directions @ along)
 
 
 def balance(positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, float, float]:
@@ -175,34 +180,55 @@ def _balanced_at(problem: View, evaluation: Evaluation, accuracy: float) -> Slop
     return Slopes(gradient, part, lambda: problem.sums.slopes(margins, shift, up, down))
 
 
-def _profiled(block: Block, loss: Loss, margins: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """Margins after a move along the columns of A to where A^T W phi' vanishes: Newton's method, halving its steps."""
-    _, labels, weights = block
+def profiled(problem: View, x: np.ndarray) -> np.ndarray:
+    """x after a move in the unpenalised directions to where the loss is least; itself where they are too many."""
+    directions, block = problem.penalty.free_directions, problem.sums.block
+    if directions is None or directions.shape[1] == 0 or not problem.loss.smooth or block is None:
+        return x
+    margins = np.asarray(data_matrix(block.rows) @ x)
+    return x + directions @ _profiled(block, problem.loss, margins, directions)[1]
+
+
+def _profiled(block: Block, loss: Loss, margins: np.ndarray, directions: sp.csc_array) -> tuple[np.ndarray, np.ndarray]:
+    """Margins after a move along the directions to where the loss is least, and by how much of each direction.
+
+    Newton's method, halving its steps. It goes along an orthonormal basis of what the directions do to the margins, so
+    that nearly dependent columns cost no digits.
+    """
+    rows, labels, weights = block
     n = labels.size
     w = weights / n if weights.size else np.full(n, 1.0 / n)
-    # Unit columns: directions of different units would make the Hessian look singular.
-    lengths = np.sqrt(np.einsum("i,ij,ij->j", w, A, A))
-    A = A / np.where(lengths > 0.0, lengths, 1.0)
-    t, slopes = margins, loss.derivative(margins, labels)
-    gradient = A.T @ (w * slopes)
+    A = data_matrix(rows) @ directions
+    A = A.toarray() if sp.issparse(A) else np.asarray(A)
+    root = np.sqrt(w)[:, None]
+    # Unit columns: directions of different units would make the smallest look like rounding.
+    lengths = np.linalg.norm(root * A, axis=0)
+    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    U, values, V = scipy.linalg.svd(root * A / lengths, full_matrices=False)
+    kept = values > _DEPENDENT * values.max(initial=0.0)
+    U = np.divide(U[:, kept], root, out=np.zeros((n, np.count_nonzero(kept))), where=root > 0.0)
+    V = V[kept] / values[kept, None]
+    t, z = margins, np.zeros(U.shape[1])
+    slopes = loss.derivative(margins, labels)
+    gradient = U.T @ (w * slopes)
     for _ in range(_NEWTON_STEPS):
         remains = float(np.linalg.norm(gradient))
-        if remains <= _ROUNDING * float(np.linalg.norm(np.abs(A).T @ (w * np.abs(slopes)))):
+        if remains <= _ROUNDING * float(np.linalg.norm(np.abs(U).T @ (w * np.abs(slopes)))):
             break
-        H = (A * (w * loss.second_derivative(t, labels))[:, None]).T @ A
+        H = (U * (w * loss.second_derivative(t, labels))[:, None]).T @ U
         if not (math.isfinite(remains) and np.all(np.isfinite(H))):
             break
-        move = A @ np.linalg.lstsq(H, -gradient, rcond=None)[0]
-        step = 1.0
+        move = np.linalg.lstsq(H, -gradient, rcond=None)[0]
+        step, along = 1.0, U @ move
         # Far out, where phi'' is next to 0, a full Newton step overshoots; halve it until the gradient falls.
         while step > _LEAST_STEP:
-            slopes = loss.derivative(t + step * move, labels)
+            slopes = loss.derivative(t + step * along, labels)
             if np.all(np.isfinite(slopes)):
-                gradient = A.T @ (w * slopes)
+                gradient = U.T @ (w * slopes)
                 if np.linalg.norm(gradient) < remains:
                     break
             step *= 0.5
         else:
             break
-        t = t + step * move
-    return t
+        t, z = t + step * along, z + step * move
+    return t, (V.T @ z) / lengths

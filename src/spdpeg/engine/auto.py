@@ -123,7 +123,7 @@ def plan(problem: View, tol: float | None = None) -> list[Planned]:
         last = exact[-1][0]
         stages = [_chosen(method, why, Ended(method, tol)) for method, why in exact]
         if isinstance(last, ProxNewton) and (other := _other_way(problem)) is not None:
-            again = ProxNewton()
+            again = ProxNewton(digits=32 if isinstance(other, InteriorPoint) and RowModels.take(problem) else 16)
             stages[-1] = stages[-1]._replace(leave=Ended(last, tol, SLOW))
             why = "prox-newton ended or took many steps without meeting the tolerance"
             stages.append(_chosen(other, why, Ended(other, tol, SLOW)))
@@ -224,7 +224,7 @@ def _other_way(problem: View) -> Periodic | None:
     Where the loss is curved only here and there the program as a whole does not crawl; where there is no such program,
     models of twice the digits may lack none.
     """
-    if problem.rows.on_disk:  # where rows would be read one by one
+    if not problem.rows.in_memory:  # a small array on a disk may be mapped
         return None
     n, d = problem.sums.n_rows, problem.n_coordinates
     small = n <= _MOST_PROGRAM_ROWS and n * d * d <= _MOST_PROGRAM_WORK

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..certificate.slopes import profiled
 from ..data import Block
 from ..errors import InputError, UnsupportedError
 from ..kernels.terms import Terms
@@ -123,6 +124,8 @@ class ProxNewton(FullReads):
         if not given:
             # A Newton step on a few rows costs next to nothing and saves reads of all of them.
             x, sampled = sampled_start(problem, self._steps(problem), x)
+        if self.digits > 16 and math.isfinite(problem.objective(moved := profiled(problem, x))):
+            x = moved
         start = self._steps(problem).start(x)
         nothing = np.zeros(x.size)
         at_zero = problem.rows.loss_at_zero + problem.penalty.value(nothing) if sampled else math.nan

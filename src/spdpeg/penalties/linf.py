@@ -47,6 +47,9 @@ class LInf(Penalty):
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return u if np.any(self.weight) else np.zeros_like(u)
 
+    def free(self, size: int) -> np.ndarray:
+        return np.broadcast_to(not np.any(self.weight), (size,))
+
     def dual_scale(self, u: np.ndarray) -> float:
         size = float(np.abs(u).sum())
         return min(1.0, float(np.squeeze(self.weight)) / size) if size > 0.0 else 1.0

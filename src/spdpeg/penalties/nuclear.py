@@ -51,6 +51,9 @@ class Nuclear(Penalty):
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return u if np.any(self.weight) else np.zeros_like(u)
 
+    def free(self, size: int) -> np.ndarray:
+        return np.broadcast_to(not np.any(self.weight), (size,))
+
     def dual_scale(self, u: np.ndarray) -> float:
         size = float(self._singular_values(u).max(initial=0.0))
         return min(1.0, float(np.squeeze(self.weight)) / size) if size > 0.0 else 1.0
