@@ -1,6 +1,7 @@
 """The same bits for any number of threads, and what `n_jobs` means."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -101,28 +102,38 @@ def test_a_failure_in_a_thread_is_told_and_ends_the_others() -> None:
     assert threads.allowed() == 1
 
 
+def test_threads_that_are_given_up_have_ended() -> None:
+    ended: list[int] = []
+
+    def work(item: int) -> int:
+        time.sleep(0.02 * item)
+        ended.append(item)
+        return item
+
+    with threads.using(2):
+        some = threads.in_order(work, range(6))
+        assert next(some) == 0
+        some.close()
+        before = len(ended)
+        time.sleep(0.1)
+        assert len(ended) == before
+        assert list(threads.in_order(work, range(3))) == [0, 1, 2]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("spdpeg")]
+
+
 def limits() -> list[int]:
     """Threads that linear algebra may take now."""
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
 
-def test_linear_algebra_takes_no_more_threads_than_a_run() -> None:
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_linear_algebra_takes_one_thread(n_jobs: int) -> None:
     before, seen = limits(), []
-    spdpeg.solve(problem(losses.Logistic()), tol=0.0, max_passes=3, callback=lambda _: seen.append(limits()))
+    told = {"callback": lambda _: seen.append(limits()), "n_jobs": n_jobs}
+    spdpeg.solve(problem(losses.Logistic()), tol=0.0, max_passes=3, **told)
     assert seen
     assert all(set(now) <= {1} for now in seen)
     assert limits() == before
-
-
-def test_linear_algebra_takes_the_least_that_anybody_wants_and_never_more_than_before() -> None:
-    before = limits()
-    with threads.blas_threads(1000):
-        assert limits() == before
-        with threads.using(1):
-            assert set(limits()) <= {1}
-            with threads.blas_threads(1000):
-                assert set(limits()) <= {1}
-        assert limits() == before
 
 
 def test_linear_algebra_gets_its_threads_back() -> None:
@@ -130,12 +141,12 @@ def test_linear_algebra_gets_its_threads_back() -> None:
     first, second = threading.Event(), threading.Event()
 
     def other() -> None:
-        with threads.blas_threads(1):
+        with threads.one_blas_thread():
             first.set()
             second.wait(10)
 
     thread = threading.Thread(target=other)
-    with threads.blas_threads(1):
+    with threads.one_blas_thread():
         thread.start()
         first.wait(10)
         assert set(limits()) <= {1}

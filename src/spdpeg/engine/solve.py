@@ -127,9 +127,9 @@ def solve(
     progress : bool
         Show a progress bar.
     n_jobs : int, optional
-        Threads that add up sums over all rows, and most that linear algebra takes: None is 1, -1 all processors. Sums
-        have the same bits for any number of them; factorisations of matrices of some hundred coordinates need not.
-        Steps on single rows are taken one after the other, and data of a few megabytes are one block.
+        Threads that add up sums over all rows: None is 1, -1 all processors. The result has the same bits for any
+        number of them. Linear algebra takes one thread in all of the process while a solve runs. Steps on single rows
+        are taken one after the other, and data of a few megabytes are one block.
     max_memory : float, optional
         Bytes beyond the data that the methods on sums over rows may take; what is likely to need more is refused before
         it begins.

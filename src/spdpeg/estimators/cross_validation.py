@@ -177,7 +177,7 @@ class ChosenWeight:
             return scores
 
         # Several folds share the processors already, and rounding must not depend on how many processors there are.
-        with threads.using(at_a_time), threads.blas_threads(1):
+        with threads.using(at_a_time):
             return np.stack(list(threads.in_order(fold, range(len(folds)))), axis=2)
 
     def _scored_there(self, model: Any, X: Any) -> np.ndarray:
@@ -201,7 +201,7 @@ class ChosenWeight:
             return scores
 
         # A fold waits for the workers most of the time: they have the tasks of all folds to choose from.
-        with threads.using(len(pairs)), threads.blas_threads(1):
+        with threads.using(len(pairs)):
             return np.stack(list(threads.in_order(fold, pairs)), axis=2)
 
     def _folds(self, model: Any, X: Any, y: Any) -> Any:

@@ -370,7 +370,7 @@ class LocalSums:
             return one(self._block(*item), self._ranges[item[0]])
 
         # Blocks are added up in their order, each by one thread of BLAS: the same bits for any number of threads.
-        with threads.blas_threads(1):
+        with threads.one_blas_thread():
             if self._portions.resident:
                 yield from threads.in_order(work, numbered)
                 return

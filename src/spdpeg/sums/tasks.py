@@ -19,7 +19,7 @@ from . import part
 from .base import Sweep
 from .local import LocalSums
 from .moments import Moments
-from .threads import blas_threads
+from .threads import one_blas_thread
 
 
 class Summand(NamedTuple):
@@ -64,7 +64,7 @@ def readable(block: Block) -> Block:
 
 def run(resident: Resident, *kept: Kept, task: Callable[..., Any], request: tuple[Any, ...]) -> Any:
     """A task below, on rows and on what stays with them, with one thread for linear algebra."""
-    with blas_threads(1):
+    with one_blas_thread():
         return task(resident, *map(_own, request), *(_own(one.value) for one in kept))
 
 

@@ -3,7 +3,7 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -19,14 +19,35 @@ from ..parameters import shown
 _Item = TypeVar("_Item")
 _Out = TypeVar("_Out")
 
-_workers: ContextVar[int] = ContextVar("workers", default=1)
-
 _watcher: ContextVar[Callable[[int, int, int], None] | None] = ContextVar("watcher", default=None)
 
 _END = object()
 
 _AHEAD = 2
 """Blocks that wait for each thread: enough to keep it busy, few enough to keep what is in memory small."""
+
+
+class _Crew:
+    """Threads that are there as long as `using` is; starting them for every read would take longer than small reads."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._pool: ThreadPoolExecutor | None = None
+
+    @property
+    def pool(self) -> ThreadPoolExecutor:
+        """Made when it is first needed."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.size, thread_name_prefix="spdpeg")
+        return self._pool
+
+    def dismiss(self) -> None:
+        """Let the threads end."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+
+_crew: ContextVar[_Crew | None] = ContextVar("crew", default=None)
 
 
 def checked_jobs(n_jobs: Any) -> int:
@@ -43,18 +64,21 @@ def checked_jobs(n_jobs: Any) -> int:
 
 @contextmanager
 def using(n_jobs: int) -> Iterator[None]:
-    """Let the sums of this thread, and of no other, be made by so many threads, and linear algebra by no more."""
-    token = _workers.set(n_jobs)
+    """Let the sums of this thread, and of no other, be made by so many threads, each with linear algebra of its own."""
+    crew = _Crew(n_jobs)
+    token = _crew.set(crew)
     try:
-        with blas_threads(n_jobs):
+        with one_blas_thread():
             yield
     finally:
-        _workers.reset(token)
+        _crew.reset(token)
+        crew.dismiss()
 
 
 def allowed() -> int:
     """Threads that `using` allows here; 1 by default."""
-    return _workers.get()
+    crew = _crew.get()
+    return 1 if crew is None else crew.size
 
 
 @contextmanager
@@ -76,22 +100,21 @@ def tell(read: int, block: int, blocks: int) -> None:
 
 def in_order(work: Callable[[_Item], _Out], items: Iterable[_Item]) -> Iterator[_Out]:
     """The outcomes of `work`, in the order of the items, made by the threads that `using` allows."""
-    jobs = allowed()
-    if jobs == 1:
+    crew = _crew.get()
+    if crew is None or crew.size == 1:
         yield from map(work, items)
         return
     waiting: deque[Future[_Out]] = deque()
-    with ThreadPoolExecutor(jobs, thread_name_prefix="spdpeg") as pool:
-        try:
-            for item in items:
-                waiting.append(pool.submit(work, item))
-                if len(waiting) > _AHEAD * jobs:
-                    yield waiting.popleft().result()
-            while waiting:
+    try:
+        for item in items:
+            waiting.append(crew.pool.submit(work, item))
+            if len(waiting) > _AHEAD * crew.size:
                 yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        # Nobody may still write to vectors that the caller uses again.
+        wait([future for future in waiting if not future.cancel()])
 
 
 def ahead(items: Iterator[_Item]) -> Iterator[_Item]:
@@ -103,44 +126,40 @@ def ahead(items: Iterator[_Item]) -> Iterator[_Item]:
             yield item  # type: ignore[misc]
 
 
-class _BlasThreads:
-    """How many threads linear algebra may take. The setting belongs to the whole process: the least that anybody wants.
+class _Blas:
+    """Linear algebra by one thread, in the whole process, as long as anybody wants that.
 
-    It is never raised above what the process had, and given back when nobody wants anything any more.
+    Threads of its own would wait by spinning, and so take the processors from ours.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._wanted: list[int] = []
+        self._wanted = 0
         self._before: list[tuple[Any, int]] = []
         self._controller: ThreadpoolController | None = None
 
-    def take(self, n_threads: int) -> None:
-        """Ask for so many at most, until `leave` is called with the same number."""
+    def take(self) -> None:
+        """Ask for it, until `leave` is called."""
         with self._lock:
-            if not self._wanted:
+            self._wanted += 1
+            if self._wanted == 1:
                 # Finding the libraries takes milliseconds, asking them less than one of a thousand.
                 self._controller = self._controller or ThreadpoolController()
                 libraries = [one for one in self._controller.lib_controllers if one.user_api == "blas"]
-                self._before = [(library, library.get_num_threads() or 1) for library in libraries]
-            self._change(self._wanted, [*self._wanted, n_threads])
+                found = [(library, library.get_num_threads() or 1) for library in libraries]
+                self._before = [(library, number) for library, number in found if number > 1]
+                self._set((library, 1) for library, _ in self._before)
 
-    def leave(self, n_threads: int) -> None:
-        """Ask no longer."""
+    def leave(self) -> None:
+        """Ask no longer. The last one gives back what was there before."""
         with self._lock:
-            remaining = list(self._wanted)
-            remaining.remove(n_threads)
-            self._change(self._wanted, remaining)
+            self._wanted -= 1
+            if self._wanted == 0:
+                self._set(self._before)
 
-    def _change(self, old: list[int], new: list[int]) -> None:
-        self._wanted = new
-        changed = False
-        for library, before in self._before:
-            number = min(before, *new) if new else before
-            if number != (min(before, *old) if old else before):
-                library.set_num_threads(number)
-                changed = True
-        if changed:
+    def _set(self, numbers: Iterable[tuple[Any, int]]) -> None:
+        for library, number in numbers:
+            library.set_num_threads(number)
             _release()
 
 
@@ -151,14 +170,14 @@ def _release() -> None:
         release(force=True)
 
 
-_blas = _BlasThreads()
+_blas = _Blas()
 
 
 @contextmanager
-def blas_threads(n_threads: int) -> Iterator[None]:
-    """Let linear algebra take so many threads at most, in all of the process."""
-    _blas.take(n_threads)
+def one_blas_thread() -> Iterator[None]:
+    """Let linear algebra take one thread, in all of the process."""
+    _blas.take()
     try:
         yield
     finally:
-        _blas.leave(n_threads)
+        _blas.leave()

@@ -20,7 +20,7 @@ from ..sums.cluster import SEEN, AtZero, ClusterSums
 from ..sums.portions import MOST_ENTRIES, sample_size
 from ..sums.rounds import Rounds, active_client
 from ..sums.tasks import Kept, Resident, Summand, only, readable
-from ..sums.threads import blas_threads
+from ..sums.threads import one_blas_thread
 from .labels import as_labels, as_numbers, checked_weights, different
 
 _LABELS, _WEIGHTS = "\x00y", "\x00sample_weight"
@@ -395,7 +395,7 @@ def _summary(kept: Kept, loss: Loss) -> Summary:
         codes = np.searchsorted(classes, labels)
         if classes.size > _MOST_CLASSES:
             raise InputError(f"y has {classes.size} different labels, too many for classes. Choose a regression.")
-    with blas_threads(1):
+    with one_blas_thread():
         square = float(np.vdot(rows.values, rows.values))
     totals = np.bincount(codes, scale if scale.size else None).astype(float)
     return Summary(labels.size, rows.values.size, rows.indptr.size > 0, square, exponent, classes, totals, at_zero)

@@ -65,7 +65,7 @@ def fit(plan: Plan) -> list[Solution]:
 
         if side_by_side == 1:
             return [one(of_target) for of_target in together]
-        with threads.using(side_by_side), threads.blas_threads(1):
+        with threads.using(side_by_side):
             return list(threads.in_order(one, together))
     tol, max_passes = settings.pop("tol"), settings.pop("max_passes")
     return [Solution(plan.joint, plan.joint.solve(plan.starts, tol, max_passes, partial(quietly, **settings)))]
