@@ -117,7 +117,7 @@ class Recorder:
             solution = self._solution(state)
             if not met and self._course.certified(certificate, evaluation, solution, self._tol):
                 self._solved = None  # x is the same, z and the dual are the new method's
-                if self._left is None or not certificate.primal >= self._left[0]:
+                if self._left is None or _is_lower(certificate.primal, self._left[0]):
                     self._left = certificate.primal, solution
         state.loop.certify_at = state.rows
         if met:
@@ -157,8 +157,9 @@ class Recorder:
 
     def result(self, state: State, status: Status) -> Result:
         """The account of the run."""
-        if self._left is not None and self.objective[-1] > self._left[0]:
-            # What an earlier stage had found is better.
+        left, now = math.inf if self._left is None else self._left[0], self.objective[-1]
+        if self._left is not None and (now > left or (status is not Status.TOLERANCE and not _is_lower(now, left))):
+            # What an earlier stage had found is better, or as good without a proof of the later one.
             self.objective[-1], self._solved = self._left
             self._certified_at, self._evaluation = -1, self._problem.sums.evaluate(self._solved.x)
             self.violation[-1] = _length(self._problem.F.forward(self._solved.x) - self._solved.z)
@@ -295,6 +296,11 @@ class Recorder:
         outside = math.isinf(now) and not (self._problem.regularizer.finite and self._problem.r2.finite)
         if math.isnan(now) or (math.isfinite(start) and now > _RUNAWAY * (1.0 + abs(start)) and not outside):
             raise diverged(self._course.method, state)
+
+
+def _is_lower(value: float, known: float) -> bool:
+    """Whether an objective is below another by more than rounding; one that is not a number is not known."""
+    return not value >= known - _ROUNDING * abs(known)
 
 
 def _length(vector: np.ndarray) -> float:
