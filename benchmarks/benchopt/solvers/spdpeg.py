@@ -20,7 +20,7 @@ class Solver(BaseSolver):
         """The problem; compiled code is loaded before the clock starts."""
         r1, r2 = penalties.L1(lam1), penalties.L1(lam2)
         self.problem = Problem(X, y, loss=_LOSSES[loss](), r1=r1, r2=r2, F=operators.FirstDifference())
-        self.run(1)
+        self.run(30)
 
     def run(self, n_iter):
         """So many passes."""
