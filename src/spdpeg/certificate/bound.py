@@ -289,7 +289,7 @@ def _value(
         if np.any(excess > _ROUNDING * np.maximum(size, np.finfo(float).eps * strongest * columns)):
             return -math.inf
         excess = np.where(unseen, np.maximum(excess, np.finfo(float).eps * size), excess)
-        cost = float(excess @ _reach(problem, x))
+        cost = float(excess @ _radius(problem, x))
     scale = r1.dual_scale(inside)
     if y is not None and y.size:
         scale = min(scale, problem.r2.dual_scale(y))
@@ -310,7 +310,7 @@ def _may_be_huge(problem: View) -> bool:
     return directions is not None and directions.shape[1] > 1
 
 
-def _reach(problem: View, x: np.ndarray) -> np.ndarray:
+def _radius(problem: View, x: np.ndarray) -> np.ndarray:
     """How large the entries of a solution may be: beside that of x itself, as large as the largest in units of the
     columns; where a column is 0, in units of the columns of F, and after that as the largest entry."""
     others = np.full(x.size, float(np.max(np.abs(x), initial=0.0)))

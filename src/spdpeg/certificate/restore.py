@@ -92,15 +92,15 @@ def restored(
     domain = _Domain(problem)
     for _ in range(_ROUNDS):
         v = -(B.T @ (weight * z))
-        reach = sizes.T @ (weight * np.abs(z))
-        if np.all(np.abs(domain.missed_by(v)) <= _ENOUGH * reach):
+        magnitude = sizes.T @ (weight * np.abs(z))
+        if np.all(np.abs(domain.missed_by(v)) <= _ENOUGH * magnitude):
             break
-        tight = domain.is_tight(v, _NEAR * reach)
+        tight = domain.is_tight(v, _NEAR * magnitude)
         room = _room(z, low, high, n if held else 0)
         move = _least_move(B[:, tight], weight, np.square(np.maximum(room, least)))
         if move is None:
             return None
-        z = _moved(z, move((v - domain.nearest(v, _AT_END * reach))[tight]), room, least, low, high)
+        z = _moved(z, move((v - domain.nearest(v, _AT_END * magnitude))[tight]), room, least, low, high)
     parts, v = _with_low_digits(B, weight, z, domain, np.square(_room(z, low, high, n if held else 0)), (low, high))
     z = parts[0]
     products = float((weight * np.abs(z)) @ np.abs(B @ x))
@@ -114,15 +114,15 @@ def _with_low_digits(
     """z and -B^T W z in two parts each, after corrections of what 16 digits leave."""
     v, parts = np.zeros((2, B.shape[1])), np.vstack([z, np.zeros(z.size)])
     _product(B, weight, parts, v)
-    reach = np.abs(B).T @ (weight * np.abs(z))
-    tight = domain.is_tight(v[0], _NEAR * reach)
+    magnitude = np.abs(B).T @ (weight * np.abs(z))
+    tight = domain.is_tight(v[0], _NEAR * magnitude)
     move = _least_move(B[:, tight], weight, freedom)
     if move is None:
         return parts, v
-    goal = domain.nearest(v[0], _AT_END * reach)
+    goal = domain.nearest(v[0], _AT_END * magnitude)
     for _ in range(_LOW_ROUNDS):
         excess = ((v[0] - goal) + v[1])[tight]
-        if not np.any(np.abs(excess) > _ENOUGH_LOW * reach[tight]):
+        if not np.any(np.abs(excess) > _ENOUGH_LOW * magnitude[tight]):
             break
         _add(parts, move(excess), *ends)
         _product(B, weight, parts, v)
@@ -163,9 +163,9 @@ class _Domain:
         v = np.where(v <= self._low + near, self._low, np.where(v >= self._high - near, self._high, v))
         return self._penalty.nearest_dual(v)
 
-    def is_tight(self, v: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    def is_tight(self, v: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """Which entries of v are outside, or would be after a small move: the others are free to move."""
-        return np.asarray((self.missed_by(v + reach) != 0.0) | (self.missed_by(v - reach) != 0.0))
+        return np.asarray((self.missed_by(v + distance) != 0.0) | (self.missed_by(v - distance) != 0.0))
 
 
 def _room(z: np.ndarray, low: np.ndarray, high: np.ndarray, held: int) -> np.ndarray:

@@ -137,14 +137,14 @@ def _to_face(
         if place == first or blocks.cost[g] == 0.0:
             continue
         length = np.sqrt(square)
-        bend = blocks.cost[g] / length
+        curvature = blocks.cost[g] / length
         curved |= blocks.starts[g + 1] - blocks.starts[g] > 1
         for a in range(first, place):
             unit = v[inside[a]] / length
             right[a] -= blocks.cost[g] * unit
-            matrix[a, a] += bend
+            matrix[a, a] += curvature
             for b in range(first, a + 1):
-                matrix[a, b] -= bend * unit * (v[inside[b]] / length)
+                matrix[a, b] -= curvature * unit * (v[inside[b]] / length)
     if not cholesky(lapack, matrix):
         return False, 0.0
     cholesky_solve(lapack, matrix, right)
@@ -161,9 +161,9 @@ def _to_face(
         for a in range(count):
             total += H[i, inside[a]] * move[a]
         image[i] = total
-    bend = 0.0
+    curvature = 0.0
     for a in range(count):
-        bend += move[a] * image[inside[a]]
+        curvature += move[a] * image[inside[a]]
     before = norms_at(blocks, v)
     reached = length
     while length >= _SHORTEST * reached:
@@ -171,7 +171,7 @@ def _to_face(
             v[inside[a]] += length * move[a]
         if length == reached and blocking >= 0:
             v[inside[blocking]] = 0.0
-        gained = before - norms_at(blocks, v) - length * slope - 0.5 * length * length * bend
+        gained = before - norms_at(blocks, v) - length * slope - 0.5 * length * length * curvature
         # Within one orthant, without groups, the way to the minimum only goes down.
         if gained > 0.0 or not curved:
             for i in range(q.size):
@@ -187,7 +187,7 @@ def _to_face(
 def minimize_blocks(
     H: np.ndarray, q: np.ndarray, v: np.ndarray, blocks: Blocks, room: Room, lapack: Routines, negligible: float
 ) -> bool:
-    """Move v to the minimum of a model with curvature H and gradient q at v; q follows. False if it is not found.
+    """Move v to the minimum of a model with Hessian H and gradient q at v; q follows. False if it is not found.
 
     H and q include the squares of the penalties. A decrease of less than `negligible` is none.
     """

@@ -90,11 +90,11 @@ def _minimized(
         room = Room(np.empty(a), np.empty(a), np.empty(a, dtype=np.int64), np.empty(a * a))
         if not minimize_blocks(H, q, v, some, room, lapack, _NEGLIGIBLE * abs(value)):
             return False
-        slope, bend = norms_at(some, v) - norms_at(some, before), 0.0
+        slope, curvature = norms_at(some, v) - norms_at(some, before), 0.0
         for j in range(a):
             slope += first[j] * (v[j] - before[j])
-            bend += (v[j] - before[j]) * (q[j] - first[j])
-        foretold = -(slope + 0.5 * bend)
+            curvature += (v[j] - before[j]) * (q[j] - first[j])
+        foretold = -(slope + 0.5 * curvature)
         trial[:] = w
         for j in range(k):
             if places[j] >= 0:

@@ -29,10 +29,10 @@ class _Risk(NamedTuple):
 
     totals: np.ndarray
     """For each row, the logarithm of the sum of w exp(margin) over it and all rows before it."""
-    shares: np.ndarray
-    """Part of the row itself in that sum."""
+    fractions: np.ndarray
+    """That of the row itself in this sum."""
     others: np.ndarray
-    """1 - shares."""
+    """1 - fractions."""
     expected: np.ndarray
     """Weight of the events that are expected of each row, in its time: w exp(margin) times the cumulative hazard."""
 
@@ -129,7 +129,7 @@ class Cox(JointNewton):
         risk = self._risk(margins)
         slopes = risk.expected - self._observed
         after = np.append(np.cumsum(slopes[:0:-1])[::-1], 0.0)
-        v = slopes + risk.shares * after
+        v = slopes + risk.fractions * after
         # Where hardly an event is expected and there is one, a response v / h would be beyond all numbers.
         h = np.maximum(risk.expected * risk.others, FLOOR * np.abs(v))
         n, d = self._rows.shape
@@ -150,15 +150,15 @@ class Cox(JointNewton):
         """Of some rows from the mean of all before each; `mean` is that before the first, and moves on."""
         block = self._rows[part]
         block = block.toarray() if sp.issparse(block) else block.copy()
-        deviations(block, risk.shares[part], mean)
+        deviations(block, risk.fractions[part], mean)
         return block
 
     def _slopes(self, margins: np.ndarray) -> tuple[np.ndarray, LossPart]:
-        """The conjugate at s times the gradient is at most the relative entropies of the mixtures with share s of those
-        at risk and 1 - s of the events themselves."""
+        """The conjugate at s times the gradient is at most the relative entropies of the mixtures with fraction s of
+        those at risk and 1 - s of the events themselves."""
         risk = self._risk(margins)
         column = margins[:, None].copy()
-        deviations(column, risk.shares, np.zeros(1))
+        deviations(column, risk.fractions, np.zeros(1))
         means = (margins - risk.others * column[:, 0])[self._last_at_risk]
         sizes = risk.totals[self._last_at_risk] - np.log(self._deaths)
         every, spread = float(self._deaths.sum()), float(self._deaths @ (means - sizes))

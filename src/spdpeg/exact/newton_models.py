@@ -97,9 +97,9 @@ class ChainModels:
         The absolute values.
     ridge : array or None
         Weights of the squares.
-    shares : pair of arrays or None
-        Where the multipliers of the form's lines are among those of coordinates and steps, and which part of them; None
-        if they are the same.
+    fractions : pair of arrays or None
+        Where the multipliers of the form's lines are among those of coordinates and steps, and which fraction of them;
+        None if they are the same.
     exact : bool
         Whether a minimum is asked for, with its multipliers, or a point that is lower than the guess.
     """
@@ -109,10 +109,10 @@ class ChainModels:
         penalties: PenaltyForm,
         penalty: ChainPenalty,
         ridge: np.ndarray | None,
-        shares: tuple[np.ndarray, np.ndarray] | None,
+        fractions: tuple[np.ndarray, np.ndarray] | None,
         exact: bool = True,
     ) -> None:
-        self._penalties, self._penalty, self._ridge, self._shares = penalties, penalty, ridge, shares
+        self._penalties, self._penalty, self._ridge, self._fractions = penalties, penalty, ridge, fractions
         self._exact = exact
 
     @classmethod
@@ -128,28 +128,28 @@ class ChainModels:
         if lines is None or lines.cost.size:
             return None
         ridge = lines.ridge if lines.ridge.any() else None
-        return cls(penalties, ChainPenalty(lines.weight, lines.cost), ridge, _shares(penalties.form, lines))
+        return cls(penalties, ChainPenalty(lines.weight, lines.cost), ridge, _fractions(penalties.form, lines))
 
     def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
         """The minimum of 1/2 z^T H z - b^T z plus the penalties; x is a guess."""
-        bent = H if self._ridge is None else H + np.diag(self._ridge)
+        with_ridge = H if self._ridge is None else H + np.diag(self._ridge)
         if not self._exact:
-            w = lowered(bent, b, self._penalty, x)
+            w = lowered(with_ridge, b, self._penalty, x)
             return Minimum(w, w, np.zeros(0), "optimal", 0.0)
-        found = minimized(bent, b, self._penalty, x)
+        found = minimized(with_ridge, b, self._penalty, x)
         if found is None:
             return ConicModels(self._penalties.form).minimum(H, b, x)
-        if self._shares is None:
+        if self._fractions is None:
             y = np.concatenate([found.own[: found.along.size + 1], found.along])
         else:
-            place, share = self._shares
-            y = share * found.own[place]
+            place, fraction = self._fractions
+            y = fraction * found.own[place]
         return Minimum(found.w, found.w, y, "optimal", found.gap)
 
     @property
     def rough(self) -> "ChainModels":
         """The same for lower points."""
-        return ChainModels(self._penalties, self._penalty, self._ridge, self._shares, exact=False)
+        return ChainModels(self._penalties, self._penalty, self._ridge, self._fractions, exact=False)
 
 
 class RowModels:
@@ -212,11 +212,11 @@ def models_of(problem: View, form: PenaltyForm | SplitForm, digits: int = 16) ->
     return ChainModels.of(problem, form) or ConicModels(form.form)
 
 
-def _shares(form: ConicForm, lines: Lines) -> tuple[np.ndarray, np.ndarray]:
+def _fractions(form: ConicForm, lines: Lines) -> tuple[np.ndarray, np.ndarray]:
     """Which coordinate each line of the form belongs to, and its part of that coordinate's weight."""
     place = form.K.indices[np.minimum(form.K.indptr[:-1], max(form.K.nnz - 1, 0))].astype(np.int64)
     whole = lines.weight[place]
-    share = np.divide(
+    fraction = np.divide(
         lines.restored(form, lines.weight, lines.cost), whole, out=np.zeros(whole.size), where=whole > 0.0
     )
-    return place, share
+    return place, fraction

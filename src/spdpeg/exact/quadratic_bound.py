@@ -116,5 +116,5 @@ def _linear(
     bare = among & ~covered
     if np.any(slope[bare] > _TERMS * sizes[bare]):
         return np.inf
-    reach = np.abs(w) + _FARTHEST * (np.abs(w) + float(np.max(np.abs(w), initial=0.0)))
-    return cost + float(slope[bare] @ reach[bare])
+    radius = np.abs(w) + _FARTHEST * (np.abs(w) + float(np.max(np.abs(w), initial=0.0)))
+    return cost + float(slope[bare] @ radius[bare])

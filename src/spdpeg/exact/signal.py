@@ -3,7 +3,8 @@
     min  sum_j curvature_j (x_j + level - target_j)^2 / 2  +  l1 |x|_1  +  sum_j l2_j |x_(j+1) - x_j|
 
 The prox of the penalties is exact and takes linear time, and its dual variable is the flow along the chain. The level
-is 0, or an intercept: the slope of the minimum over x is a rising broken line in it, whose root is found exactly.
+is 0, or an intercept: the derivative of the minimum over x is an increasing, piecewise linear function of it, whose
+root is found exactly.
 """
 
 import time
@@ -66,10 +67,10 @@ def along_chain(problem: View) -> ChainSolution:
     level = _best_level(signal, fused)
     alone, y = _prox(signal, fused, level)
     x = np.append(alone, level / loss.unit)
-    lower, pull = _bound(signal, fused.l1, loss.shifted(x), y)
+    lower, residual = _bound(signal, fused.l1, loss.shifted(x), y)
     if fused.l1 > 0.0:  # without it a level of 0 is as good as any
         value = loss.value(x) + problem.penalty.value(x)
-        lower -= abs(pull) * _farthest_level(signal, fused.l1, value)
+        lower -= abs(residual) * _farthest_level(signal, fused.l1, value)
     return ChainSolution(x, y, lower)
 
 
@@ -123,8 +124,9 @@ def _best_level(signal: DiagonalMoments, fused: FusedL1) -> float:
         if abs(slope) <= noise:
             break
         low, high = (level, high) if slope < 0.0 else (low, level)
-        bend = float(np.sum(curvature[x == 0.0]))  # other entries move against the level, and leave the loss as it is
-        level = level - slope / bend if bend > 0.0 else low
+        # Entries that are not 0 move against the level and leave the loss as it is.
+        hessian = float(np.sum(curvature[x == 0.0]))
+        level = level - slope / hessian if hessian > 0.0 else low
         if not low < level < high:
             level = low + 0.5 * (high - low)
         if not low < level < high:
@@ -133,13 +135,13 @@ def _best_level(signal: DiagonalMoments, fused: FusedL1) -> float:
 
 
 def _bound(signal: DiagonalMoments, l1: float, point: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """A number below the optimum, from the flow y at x, and what is left of the slopes' sum, which a level would feel.
+    """A number below the optimum, from the flow y at x, and the sum of the slopes, which is 0 at the best level.
 
     `point` is x with the level.
     """
-    value, noise, loss, cancelled, pull = chain_dual(signal.target, signal.curvature, float(l1), point, y)
+    value, noise, loss, cancelled, residual = chain_dual(signal.target, signal.curvature, float(l1), point, y)
     error = signal.rounding(signal.rest + loss, cancelled)
-    return signal.rest + value - _NOISE * noise - _ERRORS * error, pull
+    return signal.rest + value - _NOISE * noise - _ERRORS * error, residual
 
 
 def _farthest_level(signal: DiagonalMoments, l1: float, value: float) -> float:

@@ -122,19 +122,19 @@ def _number(text: np.ndarray, at: int, table: np.ndarray, bits: np.ndarray) -> i
     first, w = at, _U(0)
     while _ZERO <= text[at] <= _NINE:
         w, at = w * _U(10) + _U(text[at] - _ZERO), at + 1
-    seen, q = at - first, 0
+    digits, q = at - first, 0
     if text[at] == _DOT:
         at += 1
         point = at
         while _ZERO <= text[at] <= _NINE:
             w, at = w * _U(10) + _U(text[at] - _ZERO), at + 1
         q = point - at
-        seen -= q
-    if seen == 0:
+        digits -= q
+    if digits == 0:
         return 0
-    if seen > _MOST_DIGITS:
+    if digits > _MOST_DIGITS:
         while text[first] == _ZERO or text[first] == _DOT:
-            seen -= text[first] == _ZERO
+            digits -= text[first] == _ZERO
             first += 1
     if text[at] == _SMALL_E or text[at] == _E:
         at += 1
@@ -148,7 +148,7 @@ def _number(text: np.ndarray, at: int, table: np.ndarray, bits: np.ndarray) -> i
             exponent = min(10 * exponent + text[at] - _ZERO, 100000)
             at += 1
         q += -exponent if down else exponent
-    if seen > _MOST_DIGITS or not _nearest(w, q, table, bits):
+    if digits > _MOST_DIGITS or not _nearest(w, q, table, bits):
         return -at
     if negative:
         bits[0] |= _U(1) << _U(63)

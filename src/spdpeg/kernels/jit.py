@@ -82,7 +82,7 @@ def _scalar_at(typing_context, address, a, b, reals, ints):  # type: ignore[no-u
 
 
 @intrinsic
-def _stretch_at(typing_context, address, a, b, weights, reals, ints, out):  # type: ignore[no-untyped-def]
+def _chunk_at(typing_context, address, a, b, weights, reals, ints, out):  # type: ignore[no-untyped-def]
     return _CHUNK.return_type(types.int64, *_CHUNK.args), _call_address
 
 
@@ -151,7 +151,7 @@ def call_scalar(term: Term, a: float, b: float) -> float:
 @inner
 def call_chunk(term: Term, a: np.ndarray, b: np.ndarray, weights: np.ndarray, out: np.ndarray) -> float:
     """Weighted sum of term(a_i, b_i); what `out` holds afterwards is up to the term."""
-    return _stretch_at(term.address, a, b, weights, term.reals, term.ints, out)
+    return _chunk_at(term.address, a, b, weights, term.reals, term.ints, out)
 
 
 @inner
@@ -265,7 +265,7 @@ def compile_seconds() -> float:
 
 
 _dispatchers: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = {}
-"""By what decides on the compiled code; with what was seen of it, so that nothing else takes its identity."""
+"""By what decides on the compiled code; with what was captured of it, so that nothing else takes its identity."""
 
 
 def _identity(function: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -273,10 +273,10 @@ def _identity(function: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     code = function.__code__
     outside = [function.__globals__.get(name) for name in code.co_names]
     inside = [cell.cell_contents for cell in function.__closure__ or ()]
-    seen = (*outside, *inside, *(function.__defaults__ or ()))
+    captured = (*outside, *inside, *(function.__defaults__ or ()))
     if any(isinstance(constant, type(code)) for constant in code.co_consts):
-        seen = (*seen, function)  # a function inside it has names of its own
-    return (code, *map(id, seen)), seen
+        captured = (*captured, function)  # a function inside it has names of its own
+    return (code, *map(id, captured)), captured
 
 
 class Kernel:
@@ -293,10 +293,10 @@ class Kernel:
 
         Compiled code is never freed, so classes defined in a loop or in cells of a notebook would pile up.
         """
-        key, seen = _identity(self.py_func)
+        key, captured = _identity(self.py_func)
         key = (*key, self.allocates)
         if key not in _dispatchers:
-            _dispatchers[key] = seen, self._new_dispatcher()
+            _dispatchers[key] = captured, self._new_dispatcher()
         return _dispatchers[key][1]
 
     def _new_dispatcher(self) -> Any:

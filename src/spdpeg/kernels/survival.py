@@ -6,22 +6,22 @@ from .jit import kernel
 
 
 @kernel
-def deviations(rows: np.ndarray, shares: np.ndarray, mean: np.ndarray) -> None:
+def deviations(rows: np.ndarray, fractions: np.ndarray, mean: np.ndarray) -> None:
     """Subtract from each row the mean of those before it.
 
     Parameters
     ----------
     rows : array of shape (n, d)
         Overwritten.
-    shares : array of shape (n,)
-        Weight of a row as a part of its own and of all before it.
+    fractions : array of shape (n,)
+        Weight of a row as a fraction of its own and of all before it.
     mean : array of shape (d,)
         Of what comes before these rows; afterwards, of these too.
     """
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
             rows[i, j] -= mean[j]
-            mean[j] += shares[i] * rows[i, j]
+            mean[j] += fractions[i] * rows[i, j]
 
 
 @kernel

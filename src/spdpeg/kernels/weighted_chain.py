@@ -223,8 +223,8 @@ def chain_dual(
     value = carry = noise = loss = cancelled = total = before = 0.0
     for i in range(y.size):
         after = flows[i] if i < flows.size else 0.0
-        force, before = part * (before - after), after
-        slope = force + min(max(-weights[i] * (x[i] - y[i]) - force, -l1), l1)
+        divergence, before = part * (before - after), after
+        slope = divergence + min(max(-weights[i] * (x[i] - y[i]) - divergence, -l1), l1)
         total += slope
         if weights[i] > 0.0:
             shift = slope / weights[i]

@@ -184,13 +184,13 @@ def _scale_unseen(penalty: AbsoluteValues, known: np.ndarray, columns: np.ndarra
     """Sizes of variables that H does not see: the largest that a row of K suggests, or 1 / their largest entry."""
     suggested, entries = np.zeros(known.size), np.zeros(known.size)
     for e in range(penalty.up.size):
-        told = 0.0
+        implied = 0.0
         for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
             if known[penalty.columns[k]]:
-                told = max(told, abs(penalty.values[k]) * columns[penalty.columns[k]])
+                implied = max(implied, abs(penalty.values[k]) * columns[penalty.columns[k]])
         for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
             j, size = penalty.columns[k], abs(penalty.values[k])
-            suggested[j] = max(suggested[j], told / size)
+            suggested[j] = max(suggested[j], implied / size)
             entries[j] = max(entries[j], size)
     for j in range(known.size):
         if not known[j]:
@@ -315,13 +315,13 @@ def _correct(
     rest, moved, image, level = np.empty(n), np.empty(n), np.empty(m), np.inf
     for round_ in range(ROUNDS + 1):
         multiply(H, w, rest)
-        steep = 0.0
+        residual = 0.0
         for j in range(n):
             rest[j] = target[j] - rest[j]
-            steep = max(steep, abs(rest[j]))
-        if round_ == ROUNDS or not steep < 0.5 * level:
+            residual = max(residual, abs(rest[j]))
+        if round_ == ROUNDS or not residual < 0.5 * level:
             return
-        level = steep
+        level = residual
         for j in range(n):
             moved[j] = scale[j] * rest[j]
         cholesky_solve(lapack, G, moved)
@@ -349,21 +349,21 @@ def _is_exact(
     covered: float,
 ) -> bool:
     """Whether H w = target = b - K^T y to rounding, or to a part of the weight that a coordinate has by itself."""
-    forces = np.abs(b)
+    magnitudes = np.abs(b)
     for e in range(y.size):
         first, last = penalty.pointers[e], penalty.pointers[e + 1]
         for k in range(first, last):
-            forces[penalty.columns[k]] += abs(penalty.values[k] * y[e])
+            magnitudes[penalty.columns[k]] += abs(penalty.values[k] * y[e])
         if last - first == 1:
             own = min(penalty.up[e], penalty.down[e]) * abs(penalty.values[first])
-            forces[penalty.columns[first]] += covered / EXACT * own
+            magnitudes[penalty.columns[first]] += covered / EXACT * own
     for i in range(b.size):
         product = terms = 0.0
         for j in range(b.size):
             term = H[i, j] * w[j]
             product += term
             terms += abs(term)
-        if not abs(product - target[i]) <= EXACT * forces[i] + PRODUCT * terms:
+        if not abs(product - target[i]) <= EXACT * magnitudes[i] + PRODUCT * terms:
             return False
     return True
 
@@ -438,7 +438,7 @@ def _holds(
     w: np.ndarray,
 ) -> bool:
     """Whether w has the signs that were assumed, and no higher an objective, as `crossover` asks for."""
-    largest = total = forces = 0.0
+    largest = total = magnitude = 0.0
     moved = np.empty(b.size)
     multiply(H, w, moved)
     for j in range(b.size):
@@ -448,7 +448,7 @@ def _holds(
         if H[j, j] > 0.0:
             largest = max(largest, SOME * abs(b[j]) / H[j, j])
         total += (0.5 * moved[j] - b[j]) * w[j]
-        forces += abs(b[j] * w[j])
+        magnitude += abs(b[j] * w[j])
     for e in range(active.size):
         image = size = entries = 0.0
         for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
@@ -464,4 +464,4 @@ def _holds(
         if before[e] * image < 0.0 and abs(image) > SLACK * size:
             return False
         total += (penalty.up[e] if image > 0.0 else -penalty.down[e]) * image
-    return total <= value + SLACK * (abs(value) + forces)
+    return total <= value + SLACK * (abs(value) + magnitude)

@@ -27,7 +27,7 @@ _SURE = 1e-10
 """Relative gap, and part of a weight, by which the optimality conditions may be missed."""
 
 _NOISE = 1e-14
-"""Part of the largest force that rounding leaves where a coordinate has no weight."""
+"""Part of the largest entry of b that rounding may leave of b - H w where a coordinate has no weight."""
 
 _GAINS = 1e-12
 """Relative fall of the objective that a face brings, if it is another one than the last."""
@@ -92,10 +92,10 @@ def _minimized(
     while faces < _MOST_FACES:
         _step(b, penalty, w, product, length, memory, tried)
         _signs(penalty, tried, signs, steps)
-        seen = _on_face(H, b, penalty, signs, steps, tried, lapack, _MOST_MERGERS)
-        if seen == 0:
+        visited = _on_face(H, b, penalty, signs, steps, tried, lapack, _MOST_MERGERS)
+        if visited == 0:
             break
-        faces += seen
+        faces += visited
         multiply(H, tried, image)
         reached = _value(b, penalty, tried, image)
         if not reached <= value - _GAINS * abs(value):
@@ -186,7 +186,7 @@ def _on_face(
     """
     n = b.size
     label, linear = np.empty(n, dtype=np.int64), np.empty(n)
-    for seen in range(1, most + 1):
+    for visited in range(1, most + 1):
         count = _labels(penalty, signs, steps, label)
         for j in range(n):
             w[j] = 0.0
@@ -197,7 +197,7 @@ def _on_face(
         if count > 0 and not among_pieces(H, linear, label, w, count, lapack):
             return 0
         if count == 0 or not _merged(penalty, w, signs, steps):
-            return seen
+            return visited
     return most
 
 
@@ -249,10 +249,10 @@ def _lowest_between(
     """The part of the way from one point to the other at which the objective is lowest; products are those with H."""
     n, edges = b.size, penalty.cost.size
     places, jumps = np.empty(n + edges), np.zeros(n + edges)
-    slope = bend = 0.0
+    slope = curvature = 0.0
     for j in range(n):
         slope += (end[j] - start[j]) * (start_product[j] - b[j])
-        bend += (end[j] - start[j]) * (end_product[j] - start_product[j])
+        curvature += (end[j] - start[j]) * (end_product[j] - start_product[j])
     for e in range(n + edges):
         first, last = (start[e], end[e]) if e < n else (start[e - n + 1] - start[e - n], end[e - n + 1] - end[e - n])
         weight = penalty.weight[e] if e < n else penalty.cost[e - n]
@@ -262,32 +262,32 @@ def _lowest_between(
             places[e], jumps[e] = first / (first - last), 2.0 * weight * abs(last - first)
     part = 0.0
     for e in np.argsort(places):
-        if slope + bend * min(places[e], 1.0) >= 0.0 or places[e] >= 1.0:
+        if slope + curvature * min(places[e], 1.0) >= 0.0 or places[e] >= 1.0:
             break
         slope += jumps[e]
         part = places[e]
-    return min(max(-slope / bend, part), 1.0) if bend > 0.0 else part
+    return min(max(-slope / curvature, part), 1.0) if curvature > 0.0 else part
 
 
 @allocating
-def _gap(b: np.ndarray, penalty: ChainPenalty, w: np.ndarray, product: np.ndarray, force: np.ndarray) -> float:
-    """Objective minus bound at w, infinite unless the optimality conditions hold; fills the forces b - H w."""
+def _gap(b: np.ndarray, penalty: ChainPenalty, w: np.ndarray, product: np.ndarray, residual: np.ndarray) -> float:
+    """Objective minus bound at w, infinite unless the optimality conditions hold; fills the residual b - H w."""
     n, chain = b.size, penalty.cost.size + 1 if penalty.cost.size else 0
     gap = total = largest = 0.0
     for j in range(n):
-        force[j] = b[j] - product[j]
+        residual[j] = b[j] - product[j]
         largest = max(largest, abs(b[j]))
-        gap += penalty.weight[j] * abs(w[j]) - force[j] * w[j]
+        gap += penalty.weight[j] * abs(w[j]) - residual[j] * w[j]
         total += penalty.weight[j] * abs(w[j]) + abs(b[j] * w[j])
     for j in range(penalty.cost.size):
         held = penalty.cost[j] * abs(w[j + 1] - w[j])
         gap += held
         total += held
     for j in range(chain, n):
-        if not abs(force[j]) <= (1.0 + _SURE) * penalty.weight[j] + _NOISE * largest:
+        if not abs(residual[j]) <= (1.0 + _SURE) * penalty.weight[j] + _NOISE * largest:
             return np.inf
     if chain:
-        scale = attainable_scale(force[:chain], penalty.weight[0], penalty.cost)
+        scale = attainable_scale(residual[:chain], penalty.weight[0], penalty.cost)
         if not (1.0 - scale) * penalty.weight[0] <= _SURE * penalty.weight[0] + _NOISE * largest:
             return np.inf
     return abs(gap) if abs(gap) <= _SURE * total else np.inf
@@ -295,10 +295,10 @@ def _gap(b: np.ndarray, penalty: ChainPenalty, w: np.ndarray, product: np.ndarra
 
 @allocating
 def _multipliers(penalty: ChainPenalty, w: np.ndarray, own: np.ndarray, along: np.ndarray, memory: np.ndarray) -> None:
-    """From the forces that the penalties hold, which `own` has: what flows along the chain, and what is left."""
+    """From the residual b - H w in `own`, the flow along the chain, and what is left for the coordinates."""
     if along.size:
         chain = along.size + 1
-        # Of w only signs and steps matter; so small, it leaves the digits of the forces alone.
+        # Of w only signs and steps matter; so small, it leaves the digits of the residual alone.
         small, target = np.empty(chain), np.empty(chain)
         for j in range(chain):
             small[j] = _TINY * w[j]

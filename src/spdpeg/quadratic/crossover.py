@@ -118,16 +118,16 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
     scale = _scale(H.diagonal(), E)
     w = face.base + B @ v
     multipliers = solution.y[face.rows].copy()
-    forces = B.T @ (np.abs(model.right()) + np.abs(model.times(w)) + np.abs(form.K).T @ np.abs(solution.y))
+    magnitudes = B.T @ (np.abs(model.right()) + np.abs(model.times(w)) + np.abs(form.K).T @ np.abs(solution.y))
     # Where all terms are small, rounding of the others is what the slope is made of.
-    forces = np.maximum(forces, _LITTLE * float(np.max(scale * forces, initial=0.0)) / scale)
+    magnitudes = np.maximum(magnitudes, _LITTLE * float(np.max(scale * magnitudes, initial=0.0)) / scale)
     best, best_v, idle, terms = np.inf, None, 0, _terms(model, solution.w)
     for _ in range(_MOST_STEPS):
         rows, sides, curvature, gradient = smooth.at(w)
         y_smooth = smooth.multipliers
         slope = B.T @ (linear - model.times(w) - gradient - form.K[face.rows].T @ multipliers)
         missed = np.concatenate([form.offset[face.rows] - form.K[face.rows] @ w, sides])
-        size = _relative(slope, forces)
+        size = _relative(slope, magnitudes)
         size += _relative(missed, np.concatenate([terms[face.rows], np.ones(sides.size)]))
         # Newton on the right face halves the residual at least; where it does not, rounding is all that is left.
         idle = 0 if size < 0.5 * best else idle + 1

@@ -205,18 +205,18 @@ def _residuals(H: np.ndarray, b: np.ndarray, terms: Terms, point: Point, work: W
     """Image and slope at a point; returns what the slope may cost and the size of the terms of the objective."""
     times(terms, point.w, work.image)
     multiply(H, point.w, work.slope)
-    size = largest = steep = 0.0
+    size = largest = residual = 0.0
     for j in range(b.size):
         size += 0.5 * point.w[j] * work.slope[j] + abs(b[j] * point.w[j])
         largest = max(largest, abs(point.w[j]))
         work.slope[j] -= b[j]
     add_adjoint(terms, point.y, 1.0, work.slope)
     for j in range(b.size):
-        steep += abs(work.slope[j])
+        residual += abs(work.slope[j])
     for e in range(work.image.size):
         size += abs(point.y[e]) * (abs(work.image[e]) + abs(terms.offset[e]))
         work.image[e] -= terms.offset[e]
-    return steep * max(largest, SMALL), size
+    return residual * max(largest, SMALL), size
 
 
 @shared
@@ -268,21 +268,21 @@ def follow(
     for e in range(terms.up.size):
         pairs += terms.above[e] + terms.below[e]
     least, least_size, rises, damping, steps = np.inf, 0.0, 0, 0.0, 0
-    here, polishing, steepness = point, 0, np.inf
+    here, polishing, last_residual = point, 0, np.inf
     refine = terms.weight.size > 0  # the scaling of cones is hard on a factorisation
     for _ in range(MOST_STEPS + POLISHING + 2):
-        steep, size = _residuals(H, b, terms, here, work)
+        residual, size = _residuals(H, b, terms, here, work)
         gap, cost = measure(terms, here, work)
         # Where H is singular a correction of the slope may go far and spoil the rest.
-        if polishing > 1 and not (steep < steepness and gap + cost <= max(2.0 * least, accuracy * least_size)):
+        if polishing > 1 and not (residual < last_residual and gap + cost <= max(2.0 * least, accuracy * least_size)):
             _nudge(terms, here, work, -1.0)
             break
         if polishing > 0:
-            steepness = steep
+            last_residual = residual
             if polishing > POLISHING:
                 break
         else:
-            short, size = gap + cost + steep, max(size, FLOOR)
+            short, size = gap + cost + residual, max(size, FLOOR)
             # Steps may be worse before they are better, far from the solution above all; near it no progress means
             # rounding.
             rises = 0 if short < PROGRESS * least else rises + 1

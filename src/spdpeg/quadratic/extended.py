@@ -56,7 +56,7 @@ class ExtendedSystem:
 
     def observe(self, b: np.ndarray, point: Point, work: Work) -> float:
         """Image and slope at a point, written into `work`; returns w^T H w."""
-        _settle(self.terms, point)
+        _reconcile(self.terms, point)
         _observe(self._dense, self.terms, b, point, work, self._slope)
         return float(point.w @ (self._dense @ point.w))
 
@@ -72,8 +72,8 @@ class ExtendedSystem:
 
 
 @kernel
-def _settle(terms: Terms, point: Point) -> None:
-    """Multipliers and their slacks brought together again: rounding of first steps, which are long, drives them apart.
+def _reconcile(terms: Terms, point: Point) -> None:
+    """Make multipliers and their slacks agree again: rounding of first steps, which are long, drives them apart.
 
     The smaller slack has the digits that count.
     """
@@ -91,7 +91,7 @@ def _settle(terms: Terms, point: Point) -> None:
 
 @kernel
 def _observe(H: np.ndarray, terms: Terms, b: np.ndarray, point: Point, work: Work, slope: np.ndarray) -> None:
-    """The slope keeps its low digits: rounded alone, it would pull along directions that no row sees."""
+    """The slope keeps its low digits: rounded alone, it would send w along directions that no row depends on."""
     n = b.size
     for i in range(n):
         high, low = -b[i], 0.0

@@ -105,8 +105,8 @@ def _infeasible(form: ConicForm, y: np.ndarray) -> np.ndarray | None:
     promised = -float(form.offset @ z) - float(form.radius @ group_norms(z, form.starts))
     terms = float(np.max(np.abs(form.K).T @ np.abs(z), initial=0.0))
     left = float(np.max(np.abs(form.K.T @ z), initial=0.0))
-    reach = float(np.abs(form.offset) @ np.abs(z))
-    return z if promised > _SHARP * reach and left * reach <= _SHARP * promised * max(terms, 1e-300) else None
+    magnitude = float(np.abs(form.offset) @ np.abs(z))
+    return z if promised > _SHARP * magnitude and left * magnitude <= _SHARP * promised * max(terms, 1e-300) else None
 
 
 def _unbounded(model: Model, w: np.ndarray) -> np.ndarray | None:
@@ -119,8 +119,8 @@ def _unbounded(model: Model, w: np.ndarray) -> np.ndarray | None:
     image = form.K @ d
     entries = np.abs(form.K) @ np.abs(d)
     lines, balls = image[: form.n_lines], np.isinf(form.weight)
-    steep = _SHARP * np.maximum(entries[: form.n_lines], 1e-300)
-    stuck = (np.isinf(form.up) & (lines > steep)) | (np.isinf(form.down) & (lines < -steep))
+    threshold = _SHARP * np.maximum(entries[: form.n_lines], 1e-300)
+    stuck = (np.isinf(form.up) & (lines > threshold)) | (np.isinf(form.down) & (lines < -threshold))
     lengths = group_norms(image, form.starts)
     if stuck.any() or np.any(lengths[balls] > _SHARP):
         return None

@@ -28,7 +28,7 @@ _CERTAIN = 1e-11
 _GUESSES = 3
 """Times that units are taken from the best solution so far."""
 _STRAY = 1e-6
-"""Part of the largest force by which the optimality condition may be missed."""
+"""Part of its largest term by which the optimality condition may be missed."""
 _OUTSIDE = 1e-6
 """Part of the objective by which a doubtful solution may be worse than one that misses a constraint."""
 _BESIDE = 1e-9
@@ -45,17 +45,17 @@ def minimize(model: Model, accuracy: float = ACCURACY, digits: int = 16) -> Mode
     With 32 `digits` in the linear systems from the start, if the model is small; otherwise these are the last resort.
     """
     sharp = digits > 16 and extended.fits(model)
-    best, doubt = _tried(model, accuracy, _Way(extended=sharp), None)
+    best, doubt = _tried(model, accuracy, _Attempt(extended=sharp), None)
     if not doubt:
         return best
     units = None
-    for way in _others(model, best):
-        if sharp and not way.extended:
+    for attempt in _others(model, best):
+        if sharp and not attempt.extended:
             continue
-        if way.guess and best is units:
+        if attempt.guess and best is units:
             continue  # the same units would bring the same solution
-        units = best if way.guess else units
-        found, doubt = _tried(model, accuracy, way, best)
+        units = best if attempt.guess else units
+        found, doubt = _tried(model, accuracy, attempt, best)
         if not doubt:
             return found
         best = min(best, found, key=lambda known: _worth(model, known))
@@ -77,12 +77,12 @@ def _worth(model: Model, found: ModelSolution) -> float:
 
 
 def _strays(model: Model, residual: np.ndarray, y: np.ndarray) -> bool:
-    """Whether the optimality condition is missed by more than a small part of the forces in it."""
-    forces = np.abs(model.right()) + np.abs(model.form.K).T @ np.abs(y)
-    return bool(np.any(np.abs(residual) > _STRAY * float(np.max(forces, initial=0.0))))
+    """Whether the optimality condition is missed by more than a small part of its largest term."""
+    magnitudes = np.abs(model.right()) + np.abs(model.form.K).T @ np.abs(y)
+    return bool(np.any(np.abs(residual) > _STRAY * float(np.max(magnitudes, initial=0.0))))
 
 
-class _Way(NamedTuple):
+class _Attempt(NamedTuple):
     """How a model is brought to unit size, and its linear systems solved."""
 
     tight: bool = False
@@ -95,28 +95,30 @@ class _Way(NamedTuple):
     """By the simplex method."""
 
 
-def _others(model: Model, found: ModelSolution) -> list[_Way]:
+def _others(model: Model, found: ModelSolution) -> list[_Attempt]:
     """What else to try after a doubtful solution."""
     small = extended.fits(model)
     # New units come first: they are the cure where a gap is small only in units that were too large.
-    ways = [_Way(extended=small, guess=True)] * _GUESSES if _is_rough(model, found) else []
-    ways += [_Way(vertex=True)] if vertex.fits(model) else []
+    attempts = [_Attempt(extended=small, guess=True)] * _GUESSES if _is_rough(model, found) else []
+    attempts += [_Attempt(vertex=True)] if vertex.fits(model) else []
     for digits in (False, True) if small else (False,):
         if digits:
-            ways.append(_Way(extended=True))
+            attempts.append(_Attempt(extended=True))
         if model.form.bounded:
-            ways.append(_Way(tight=True, extended=digits))
-    return ways
+            attempts.append(_Attempt(tight=True, extended=digits))
+    return attempts
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # of an attempt that fails, which its status tells
-def _tried(model: Model, accuracy: float, way: _Way, before: ModelSolution | None) -> tuple[ModelSolution, bool]:
+def _tried(
+    model: Model, accuracy: float, attempt: _Attempt, before: ModelSolution | None
+) -> tuple[ModelSolution, bool]:
     """A solution, and whether it is doubtful: not good, outside a constraint, or good only in units that are too large.
 
     A constraint that is small beside what H and b ask for may be met only in units of the latter.
     """
-    found = _minimized(model, accuracy, way, before)
-    # Both are told from a ray, which is a proof; another way would find the same.
+    found = _minimized(model, accuracy, attempt, before)
+    # Both are told from a ray, which is a proof; another attempt would find the same.
     if found.status in ("infeasible", "unbounded"):
         return found, False
     missed = model.form.bounded and model.misses(found.w)
@@ -133,7 +135,7 @@ def _size(model: Model, w: np.ndarray, value: float) -> float:
     return abs(value) + float(np.abs(model.right()) @ np.abs(w))
 
 
-def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution | None) -> ModelSolution:
+def _minimized(model: Model, accuracy: float, attempt: _Attempt, before: ModelSolution | None) -> ModelSolution:
     right = model.right()
     kept = kept_lines(model.form)
     form = kept.form
@@ -143,15 +145,15 @@ def _minimized(model: Model, accuracy: float, way: _Way, before: ModelSolution |
         diagonal = diagonal + scaling.equivalent_curvature(form)
     guess = None
     # Units of an earlier solution, since those from H and b may be off by orders of magnitude.
-    if way.guess and before is not None:
+    if attempt.guess and before is not None:
         guess = scaling.Guess(before.w, max(_size(model, before.w, before.value), before.gap))
-    scales = scaling.find(diagonal, right, form, way.tight, guess)
+    scales = scaling.find(diagonal, right, form, attempt.tight, guess)
     terms = scaling.apply(form, scales)
     factor = scales.columns * np.sqrt(scales.width / scales.price)
     b = scales.columns * right / scales.price
-    if way.vertex and (outcome := vertex.run(b, terms)) is not None:
+    if attempt.vertex and (outcome := vertex.run(b, terms)) is not None:
         return _finished(model, kept, scales, terms, outcome)
-    if way.extended:
+    if attempt.extended:
         outcome = sparse.follow(extended.ExtendedSystem(_scaled_parts(model, factor), terms), b, accuracy)
     elif _is_small(model):
         outcome = dense.run(padded(model) * factor[:, None] * factor, b, terms, accuracy)

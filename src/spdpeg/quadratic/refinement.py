@@ -55,13 +55,13 @@ def refine(H: np.ndarray, target: np.ndarray, w: np.ndarray, lapack: Routines) -
     best = np.inf
     for round_ in range(_ROUNDS + 1):
         multiply(H, trial, rest)
-        steep = 0.0
+        size = 0.0
         for j in range(n):
             rest[j] -= target[j]
-            steep = max(steep, abs(rest[j]))
-        if not steep < best:
+            size = max(size, abs(rest[j]))
+        if not size < best:
             return
-        best = steep
+        best = size
         w[:n] = trial
         if round_ == _ROUNDS:
             return

@@ -69,11 +69,11 @@ def find(
         columns[~known] = _from_neighbours(K, columns, known)[~known]
     if guess is not None:
         unit = _power_of(float(np.sqrt(guess.size)))
-        told = ~known & (guess.w != 0.0)
-        columns[told] = np.minimum(columns[told], np.abs(guess.w[told]) / unit)
+        implied = ~known & (guess.w != 0.0)
+        columns[implied] = np.minimum(columns[implied], np.abs(guess.w[implied]) / unit)
     gradient_size = float(np.max(np.abs(columns * b), initial=0.0))
     if tight:
-        columns = np.minimum(columns, _reaches(form) / (gradient_size or 1.0))
+        columns = np.minimum(columns, _column_extents(form) / (gradient_size or 1.0))
     columns = _power(columns)
     rows = _largest_in_rows(K, size * columns[K.indices])
     if form.weight.size:  # one factor for each group
@@ -83,9 +83,9 @@ def find(
         rows[lines:] = largest[labels]
     rows = _power(1.0 / np.where(rows > 0.0, rows, 1.0))
     gradient_size = float(np.max(np.abs(columns * b), initial=0.0))
-    reach = _reach(form, rows)
+    extent = _extent(form, rows)
     if top > 0.0:
-        width = _power_of(max(gradient_size, reach)) if guess is None else unit
+        width = _power_of(max(gradient_size, extent)) if guess is None else unit
         return Scaling(columns, rows, width, width)
     # A rounded kink does not reach the ends of its slopes where they are farther than its offset takes it.
     most = np.abs(form.offset[:lines]) / np.where(form.smoothing > 0.0, form.smoothing, 1.0)
@@ -93,7 +93,7 @@ def find(
     ends = [np.minimum(end, most) / rows[:lines] for end in (form.up, form.down)]
     slopes = np.concatenate([*ends, form.weight])
     slopes = slopes[np.isfinite(slopes)]
-    return Scaling(columns, rows, _power_of(reach), _power_of(max(gradient_size, float(np.max(slopes, initial=0.0)))))
+    return Scaling(columns, rows, _power_of(extent), _power_of(max(gradient_size, float(np.max(slopes, initial=0.0)))))
 
 
 def apply(form: ConicForm, scaling: Scaling) -> Terms:
@@ -123,16 +123,16 @@ def apply(form: ConicForm, scaling: Scaling) -> Terms:
 def _from_neighbours(K: sp.csr_array, columns: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Sizes of variables that H does not see: the largest that a row of K suggests, or 1 / the largest entry."""
     size = np.abs(K.data)
-    told = _largest_in_rows(K, np.where(known[K.indices], size * columns[K.indices], 0.0))
-    told = np.repeat(np.where(told > 0.0, told, 0.0), np.diff(K.indptr))
+    implied = _largest_in_rows(K, np.where(known[K.indices], size * columns[K.indices], 0.0))
+    implied = np.repeat(np.where(implied > 0.0, implied, 0.0), np.diff(K.indptr))
     suggested, largest = np.zeros(columns.size), np.zeros(columns.size)
-    np.maximum.at(suggested, K.indices, told / np.where(size > 0.0, size, 1.0))
+    np.maximum.at(suggested, K.indices, implied / np.where(size > 0.0, size, 1.0))
     np.maximum.at(largest, K.indices, size)
     alone = 1.0 / np.where(largest > 0.0, largest, 1.0)
     return np.where(suggested > 0.0, suggested, alone)
 
 
-def _reach(form: ConicForm, rows: np.ndarray) -> float:
+def _extent(form: ConicForm, rows: np.ndarray) -> float:
     """How far the offsets ask w to go; those of bounds, which may be far away, count only if there are no others."""
     lines = form.n_lines
     far = np.abs(form.offset) * rows
@@ -146,7 +146,7 @@ def _reach(form: ConicForm, rows: np.ndarray) -> float:
     return 0.0
 
 
-def _reaches(form: ConicForm) -> np.ndarray:
+def _column_extents(form: ConicForm) -> np.ndarray:
     """How far the nearest constraint lets each variable go by itself; infinite where there is none."""
     K, lines = form.K, form.n_lines
     above, below = form.limits

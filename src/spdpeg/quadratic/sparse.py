@@ -230,9 +230,9 @@ def follow(system: Solvable, b: np.ndarray, accuracy: float) -> Outcome:
     pairs = terms.weight.size + float(terms.above.sum() + terms.below.sum())
     least, least_size, rises, damping, steps = np.inf, 0.0, 0, 0.0, 0
     for _ in range(MOST_STEPS):
-        steep, size = _residuals(system, b, point, work)
+        residual, size = _residuals(system, b, point, work)
         gap, cost, far = _observe(terms, point, work)
-        short, size = gap + cost + steep, max(size, FLOOR)
+        short, size = gap + cost + residual, max(size, FLOOR)
         # Iterates that run away belong to a model without a solution; more steps would only overflow.
         if not short < HUGE or far > FAR * system.spread:
             break
@@ -295,7 +295,7 @@ def _polish(system: Solvable, b: np.ndarray, point: Point, work: Work, damping: 
     """Take the slope down to rounding: Newton steps that keep the slacks."""
     terms = system.terms
     lines = terms.up.size
-    steep, _ = _residuals(system, b, point, work)
+    residual, _ = _residuals(system, b, point, work)
     _observe(terms, point, work)
     if _factored(system, work, damping if damping <= MOST_DAMPING else 0.0) > MOST_DAMPING:
         return
@@ -314,11 +314,11 @@ def _polish(system: Solvable, b: np.ndarray, point: Point, work: Work, damping: 
         after, _ = _residuals(system, b, point, work)
         gap, cost, _ = _observe(terms, point, work)
         # Where H is singular a correction of the slope may go far and spoil the rest.
-        if not (after < steep and gap + cost <= limit):
+        if not (after < residual and gap + cost <= limit):
             for vector, old in zip(point, before, strict=True):
                 vector[:] = old
             break
-        steep = after
+        residual = after
 
 
 @kernel
