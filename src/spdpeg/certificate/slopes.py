@@ -100,6 +100,7 @@ def balance(positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, flo
 
     Slopes that are scaled so stay in their intervals, which hold 0 if the loss has a minimum.
     """
+    # The larger of the two sums is scaled down, never one up: factors of at most 1 keep every slope in its interval.
     least = min(positive[-1], -negative[-1])
     up, down = least / (positive[-1] or 1.0), least / (-negative[-1] or 1.0)
     gradient = up * positive + down * negative

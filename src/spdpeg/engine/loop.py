@@ -115,12 +115,14 @@ class _Run:
             self._prepare(self._course.method)
         self._recorder.record(state)
         # A run that goes on knows its pace already.
+        # A new one begins with few steps and finds its pace within some slices, whatever a step costs.
         pace = state.seconds / state.iterations if state.iterations else 0.0
         self._slice_steps = max(1.0, _SLICE_SECONDS / pace) if pace > 0.0 else 64.0
 
     def turn(self, interrupted: Callable[[], bool]) -> Status | None:
         """Certify what is due, then take a slice of steps; says so if the run should stop here."""
         state, before = self._state, self._clock.total
+        # Before the method is asked whether it has ended: one that stops because it is done shall end with the proof.
         if self._recorder.certificate_due(state):
             status = self._recorder.check(state, self._callback)
             if status is not None:
@@ -221,6 +223,7 @@ class _Run:
         # At most four times as long as the last slice: the first one may have been quick by chance.
         self._slice_steps = min(4 * self._slice_steps, max(1.0, _SLICE_SECONDS / max(pace, 1e-9)))
         _require_finite(method, state)
+        # A step that may be optimal is recorded with its certificate, from the same evaluation.
         if state.rows >= next_record or not self._course.may_be_optimal(self._tol):
             return self._recorder.record(state, self._callback)
         return None

@@ -119,6 +119,7 @@ class Recorder:
                 self._solved = None  # x is the same, z and the dual are the new method's
                 if self._left is None or _is_lower(certificate.primal, self._left[0]):
                     self._left = certificate.primal, solution
+        # Due again at once if the run ends here: one that is resumed with a smaller tolerance asks for it first.
         state.loop.certify_at = state.rows
         if met:
             return Status.of(certificate)

@@ -42,12 +42,14 @@ def capped(found_with: Callable[[float], Identified], most: int) -> Identified:
         low, high = high, 2.0 * high
         pieces = found_with(high).pieces
     for _ in range(_BISECTIONS):
+        # Weights differ by factors, so the middle is that of the logarithms.
         middle = float(np.sqrt(low * high))
         tried = found_with(middle).pieces
         if tried.number > most:
             low = middle
         else:
             high, pieces = middle, tried
+    # The multipliers are those of the true weights: the dual point belongs to the problem, not to what is opened of it.
     return Identified(pieces, found.multipliers, capped=True)
 
 
@@ -92,6 +94,8 @@ class Identifier:
         zero = at_zero & (np.abs(slope) <= factor * lines.weight)
         if self._linked.size == 0:
             return Identified(lines.pieces(zero, vanishing), known)
+        # The limit of short proximal steps is the direction of steepest descent. Its model has the identity for a
+        # Hessian, and of the penalties only the rows that vanish at x: all others are linear near x.
         own = self._linked
         rows = np.flatnonzero(vanishing)
         weight = factor * np.where(at_zero, lines.weight, 0.0)[own]

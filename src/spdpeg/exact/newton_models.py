@@ -136,6 +136,7 @@ class ChainModels:
         if not self._exact:
             w = lowered(with_ridge, b, self._penalty, x)
             return Minimum(w, w, np.zeros(0), "optimal", 0.0)
+        # x tells about which face it is, and then a few linear systems replace the whole path of interior points.
         found = minimized(with_ridge, b, self._penalty, x)
         if found is None:
             return ConicModels(self._penalties.form).minimum(H, b, x)

@@ -94,6 +94,8 @@ def _left(model: Model, w: np.ndarray, y: np.ndarray, value: float) -> float:
     factor, failed = lapack.dpotrf(H[np.ix_(curved, curved)] * scale[:, None] * scale, lower=1)
     if failed or not curved.any():
         return _linear(form, w, whole, sizes, np.ones(w.size, dtype=bool), value)
+    # With H = L L^T the loss e^T H^-1 e / 2 is half the square of |L^-1 e|. What rounding hid of e adds at most its
+    # own length over the root of the smallest eigenvalue.
     half = lapack.dtrtrs(factor, scale * slope[curved], lower=1)[0]
     least = float(np.min(factor.diagonal())) ** 2 / half.size  # about the smallest eigenvalue
     gain = 0.5 * (float(np.linalg.norm(half)) + float(np.linalg.norm(scale * noise[curved])) / np.sqrt(least)) ** 2
@@ -112,6 +114,7 @@ def _linear(
         weight[columns] = np.minimum(form.up[rows], form.down[rows]) * np.abs(entries)
     covered = among & (weight > 0.0)
     cost = float(slope[covered] @ np.abs(w[covered]))
+    # sum slope_j |w*_j| <= max(slope_j / weight_j) * sum weight_j |w*_j|, and that sum is no more than the objective.
     cost += float(np.max(slope[covered] / weight[covered], initial=0.0)) * value
     bare = among & ~covered
     if np.any(slope[bare] > _TERMS * sizes[bare]):

@@ -87,6 +87,8 @@ def _minimized(
         return False, w, own, along, gap
     multiply(H, w, product)
     value = _value(b, penalty, w, product)
+    # Only the signs of this step are used, and the face that they name is judged by its objective. So it may be longer
+    # than 1 / |H|, which descent would ask for.
     length = 1.0 / largest
     faces = 0
     while faces < _MOST_FACES:
@@ -273,6 +275,7 @@ def _lowest_between(
 def _gap(b: np.ndarray, penalty: ChainPenalty, w: np.ndarray, product: np.ndarray, residual: np.ndarray) -> float:
     """Objective minus bound at w, infinite unless the optimality conditions hold; fills the residual b - H w."""
     n, chain = b.size, penalty.cost.size + 1 if penalty.cost.size else 0
+    # Where b - H w lies in the dual ball of the penalty, penalty(w) - <b - H w, w> is the duality gap.
     gap = total = largest = 0.0
     for j in range(n):
         residual[j] = b[j] - product[j]

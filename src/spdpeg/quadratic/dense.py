@@ -181,6 +181,7 @@ def _direction(H: np.ndarray, terms: Terms, work: Work, system: System, damped: 
         answer[j] = right[j]
     cholesky_solve(lapack, matrix, answer)
     if damped:
+        # Two rounds of refinement with the true matrix take out what damping and rounding have put into the factor.
         left = scratch[2, :n]
         for _ in range(2):
             multiply(H, answer, left)
