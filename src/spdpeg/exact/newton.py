@@ -219,8 +219,8 @@ class Newton:
             following.floor = 0.1 * at.floor
         gained = at.value - following.value
         following.crawled = at.crawled + 1 if gained <= _CRAWL * size else 0
-        # Nothing gained is the end after a full step without a floor, to the minimum of the true model, or after a short
-        # one with the largest floor. Elsewhere another floor may do better.
+        # Nothing gained is the end after a full step without a floor, to the true model's minimum, or after a
+        # short one with the largest floor. Elsewhere another floor may do better.
         still = gained <= ROUNDING * size
         following.exhausted = still and (at.floor == 0.0 if following.length == 1.0 else at.floor >= 1.0)
         following.exhausted |= following.crawled >= _MOST_CRAWLED
