@@ -1,6 +1,6 @@
 """The squared loss, of which one read tells everything.
 
-Second moments of the rows (`sums.statistics`) are all that the loss depends on. With them the whole problem is one
+Second moments of the rows (`sums.moments`) are all that the loss depends on. With them the whole problem is one
 quadratic model, minimised by interior points, or by the exact prox of a chain where X is diagonal.
 Every further problem on the same rows (other weights, other penalties) reads nothing at all.
 """
