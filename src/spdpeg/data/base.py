@@ -14,7 +14,20 @@ from ..sparse import sound
 
 
 class Block(NamedTuple):
-    """Rows with their labels and weights: all a kernel ever sees of the data. No weights means weight 1 everywhere."""
+    """Rows with their labels and weights: all a kernel ever sees of the data. No weights means weight 1 everywhere.
+
+    See Also
+    --------
+    Source : Where the rows come from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg import data
+    >>> block = data.Block(data.Dense(np.eye(2)).rows, np.array([1.0, 2.0]), np.empty(0))
+    >>> block.labels.tolist(), block.weights.size
+    ([1.0, 2.0], 0)
+    """
 
     rows: Rows
     labels: np.ndarray

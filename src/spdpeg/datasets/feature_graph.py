@@ -19,7 +19,18 @@ _AUTHORS_THRESHOLD = 0.0025
 
 
 class Graph(NamedTuple):
-    """F and a sentence that says where it comes from."""
+    """F and a sentence that says where it comes from.
+
+    See Also
+    --------
+    graph : Makes one.
+
+    Examples
+    --------
+    >>> from spdpeg import datasets, operators
+    >>> datasets.Graph(operators.FirstDifference(), "a chain").origin
+    'a chain'
+    """
 
     F: Operator
     origin: str

@@ -30,6 +30,18 @@ class DataSet:
         The file, or what else the data came from.
     choices : tuple of str
         What was decided between the source and X and y, and how they differ from the paper's table.
+
+    See Also
+    --------
+    load : Reads one by its name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg import datasets
+    >>> data = datasets.DataSet("mine", np.eye(2), np.array([-1.0, 1.0]), "made by hand", ())
+    >>> data.name, data.X.shape
+    ('mine', (2, 2))
     """
 
     name: str

@@ -14,7 +14,19 @@ _MOST = 1 << 32
 
 
 class Sample(NamedTuple):
-    """Rows, labels and the coefficients they were drawn from; unpacks as `X, y, truth`."""
+    """Rows, labels and the coefficients they were drawn from; unpacks as `X, y, truth`.
+
+    See Also
+    --------
+    piecewise_constant : Returns it.
+
+    Examples
+    --------
+    >>> from spdpeg import datasets
+    >>> sample = datasets.piecewise_constant(5, 10)
+    >>> sample.X.shape, sample.truth.size
+    ((5, 10), 10)
+    """
 
     X: np.ndarray
     y: np.ndarray

@@ -45,6 +45,15 @@ class Loss(Parameterized):
     See Also
     --------
     spdpeg.penalties.Penalty, spdpeg.operators.Operator : The bases of the other terms.
+
+    Examples
+    --------
+    >>> from spdpeg import losses
+    >>> loss = losses.Squared()
+    >>> isinstance(loss, losses.Loss), loss.curvature
+    (True, 1.0)
+
+    docs/extending.md writes one.
     """
 
     kernel_value: ClassVar[Hook]

@@ -26,6 +26,15 @@ class Operator(Parameterized):
     --------
     as_operator : Makes one of a matrix.
     spdpeg.losses.Loss, spdpeg.penalties.Penalty : The bases of the other terms.
+
+    Examples
+    --------
+    >>> from spdpeg import operators
+    >>> F = operators.FirstDifference().bind(3)
+    >>> isinstance(F, operators.Operator), F.forward([1.0, 2.0, 4.0]).tolist()
+    (True, [1.0, 2.0])
+
+    docs/extending.md writes one.
     """
 
     kernel_forward: ClassVar[Hook]

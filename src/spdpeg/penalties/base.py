@@ -51,6 +51,15 @@ class Penalty(Parameterized):
     See Also
     --------
     spdpeg.losses.Loss, spdpeg.operators.Operator : The bases of the other terms.
+
+    Examples
+    --------
+    >>> from spdpeg import penalties
+    >>> r = penalties.L1(2.0)
+    >>> isinstance(r, penalties.Penalty), r.separable, r.prox([3.0, -1.0]).tolist()
+    (True, True, [1.0, 0.0])
+
+    docs/extending.md writes one.
     """
 
     kernel_prox: ClassVar[Hook]

@@ -73,7 +73,20 @@ class About:
 
 
 class Solution(NamedTuple):
-    """What a state says about the problem."""
+    """What a state says about the problem.
+
+    See Also
+    --------
+    Solver : Its `solution` returns one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg.solvers import Solution
+    >>> x = np.ones(2)
+    >>> Solution(x, x.copy(), np.zeros(1), np.zeros(1)).slopes is None
+    True
+    """
 
     x: np.ndarray
     x_last: np.ndarray
@@ -189,6 +202,12 @@ class Periodic(Solver):
     See Also
     --------
     Solver : What every method has.
+
+    Examples
+    --------
+    >>> from spdpeg.solvers import SGADM, SVRGADMM, Periodic
+    >>> issubclass(SVRGADMM, Periodic), issubclass(SGADM, Periodic)
+    (True, False)
     """
 
     def steps_ahead(self, state: State) -> float:
@@ -210,6 +229,12 @@ class Watcher(Solver):
     See Also
     --------
     Solver : What every method has.
+
+    Examples
+    --------
+    >>> from spdpeg.solvers import SGADM, VRSPDPEG, Watcher
+    >>> issubclass(VRSPDPEG, Watcher), issubclass(SGADM, Watcher)
+    (True, False)
     """
 
     def on_certificate(
