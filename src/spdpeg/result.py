@@ -79,7 +79,20 @@ class History:
         return int(self.passes.size)
 
     def to_frame(self) -> Any:
-        """As a pandas DataFrame."""
+        """As a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each record.
+
+        Examples
+        --------
+        >>> import numpy as np, spdpeg
+        >>> problem = spdpeg.Problem(np.eye(2), [1.0, 2.0], loss=spdpeg.losses.Squared())
+        >>> spdpeg.solve(problem).history.to_frame().columns.tolist()
+        ['passes', 'iterations', 'seconds', 'objective', 'violation']
+        """
         try:
             import pandas as pd
         except ImportError:
@@ -177,7 +190,12 @@ class Result:
         return self.solver if methods == self.solver else f"{self.solver} ({methods})"
 
     def plot(self) -> Any:
-        """Draw objective, gap and violation against passes and seconds. Needs matplotlib; returns the figure."""
+        """Draw objective, gap and violation against passes and seconds. Needs matplotlib.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         return plots.run(self)
 
     def __repr__(self) -> str:

@@ -112,7 +112,12 @@ class State:
         return self.iterations - (self.loop.stages[-1].iterations if self.loop.stages else 0)
 
     def copy(self) -> "State":
-        """An independent copy."""
+        """An independent copy.
+
+        Returns
+        -------
+        State
+        """
         loop = replace(self.loop, stages=[replace(stage) for stage in self.loop.stages])
         arrays = ({name: array.copy() for name, array in some.items()} for some in (self.vectors, self.held))
         vectors, held = arrays
@@ -120,7 +125,16 @@ class State:
         return replace(self, parameters=parameters, numbers=numbers, vectors=vectors, loop=loop, held=held)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one .npz file (no pickle); an existing file is replaced only once the new one is complete."""
+        """Write to one .npz file (no pickle); an existing file is replaced only once the new one is complete.
+
+        Parameters
+        ----------
+        path : str or path
+
+        See Also
+        --------
+        load : Reads it.
+        """
         header = {name: value for name, value in vars(self).items() if name not in ("vectors", "held")}
         header["loop"] = asdict(self.loop)
         header["format"] = _FORMAT
@@ -131,7 +145,27 @@ class State:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "State":
-        """Read what `save` wrote; what is damaged or incomplete is refused with a StateError."""
+        """Read what `save` wrote; what is damaged or incomplete is refused with a StateError.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        State
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import numpy as np, spdpeg
+        >>> problem = spdpeg.Problem(np.eye(2), [1.0, 2.0], loss=spdpeg.losses.Squared())
+        >>> state = spdpeg.solve(problem, "pd3o", max_iterations=3).state
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     state.save(os.path.join(directory, "run.npz"))
+        ...     spdpeg.State.load(os.path.join(directory, "run.npz")).iterations
+        3
+        """
         name = str(as_path(path))
         try:
             with open(name, "rb") as file, Archive(file) as archive:

@@ -75,6 +75,14 @@ class Path:
         -------
         estimator
             It knows its objective, but not how its run went.
+
+        Examples
+        --------
+        >>> import spdpeg
+        >>> X, y, truth = spdpeg.datasets.piecewise_constant(200, 10)
+        >>> found = spdpeg.path(spdpeg.FusedLogisticRegression(), X, y, lam1=[0.1, 0.01], lam2=[0.1, 0.01])
+        >>> found.at(0, 1).lam2
+        0.01
         """
         for name, place in (("lam1", i), ("lam2", j)):
             count = getattr(self, name).size
@@ -106,6 +114,14 @@ class Path:
         Returns
         -------
         array of shape (k1, k2)
+
+        Examples
+        --------
+        >>> import spdpeg
+        >>> X, y, truth = spdpeg.datasets.piecewise_constant(200, 10)
+        >>> found = spdpeg.path(spdpeg.FusedLogisticRegression(), X, y, lam1=[0.1, 0.01], lam2=[0.1, 0.01])
+        >>> found.scores(X, y).shape
+        (2, 2)
         """
         X, y = sound(X), sound(y, "y")
         with told():

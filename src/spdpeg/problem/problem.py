@@ -111,6 +111,17 @@ class Problem:
     def with_penalties(self, r1: Penalty | None = None, r2: Penalty | None = None, F: Any = None) -> "Problem":
         """The same data, loss, domain and intercept under other penalties; the data are shared and not read again.
 
+        Parameters
+        ----------
+        r1, r2 : Penalty, optional
+            None is no penalty.
+        F : operator or matrix, optional
+            The identity by default.
+
+        Returns
+        -------
+        Problem
+
         Examples
         --------
         >>> import numpy as np, spdpeg
@@ -126,22 +137,91 @@ class Problem:
         return other
 
     def objective(self, x: Any) -> float:
-        """E[l] + r1(x) + r2(F x); infinite outside the domain."""
+        """E[l] + r1(x) + r2(F x); infinite outside the domain.
+
+        Parameters
+        ----------
+        x : array of shape (n_coordinates,)
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import numpy as np, spdpeg
+        >>> from spdpeg import losses, penalties
+        >>> problem = spdpeg.Problem(np.eye(2), [1.0, 2.0], loss=losses.Squared(), r1=penalties.L1(0.5))
+        >>> problem.objective([0.0, 1.0])
+        1.0
+        """
         return self.view.objective(as_point(x, self.n_coordinates))
 
     def penalty_value(self, x: Any) -> float:
-        """r1(x) + r2(F x), which is the objective without the loss; infinite outside the domain."""
+        """r1(x) + r2(F x), which is the objective without the loss; infinite outside the domain.
+
+        Parameters
+        ----------
+        x : array of shape (n_coordinates,)
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import numpy as np, spdpeg
+        >>> from spdpeg import losses, penalties
+        >>> problem = spdpeg.Problem(np.eye(2), [1.0, 2.0], loss=losses.Squared(), r1=penalties.L1(0.5))
+        >>> problem.penalty_value([0.0, 1.0])
+        0.5
+        """
         return self.view.penalty.value(as_point(x, self.n_coordinates))
 
     def gradient(self, x: Any) -> np.ndarray:
-        """Gradient of the mean loss at x."""
+        """Gradient of the mean loss at x.
+
+        Parameters
+        ----------
+        x : array of shape (n_coordinates,)
+
+        Returns
+        -------
+        array of shape (n_coordinates,)
+
+        Examples
+        --------
+        >>> import numpy as np, spdpeg
+        >>> from spdpeg import losses, penalties
+        >>> problem = spdpeg.Problem(np.eye(2), [1.0, 2.0], loss=losses.Squared(), r1=penalties.L1(0.5))
+        >>> problem.gradient([0.0, 1.0]).tolist()
+        [-0.5, -0.5]
+        """
         return self.view.gradient(as_point(x, self.n_coordinates))
 
     def certificate(self, x: Any, dual: Any, slopes: Any = None) -> Certificate:
         """Lower bound, duality gap and optimality residual at (x, dual), as `result.x` and `result.dual`.
 
-        For a non-smooth loss give `result.slopes`, which x does not determine. They must lie in the domain of the
-        conjugate.
+        Parameters
+        ----------
+        x : array of shape (n_coordinates,)
+        dual : array with an entry for each row of F
+            lambda, of which -lambda is near a subgradient of r2 at F x.
+        slopes : array of shape (n_samples,), optional
+            Derivatives of the loss, one for each row, within the domain of its conjugate. For a non-smooth loss give
+            `result.slopes`, which x does not determine.
+
+        Returns
+        -------
+        Certificate
+
+        Examples
+        --------
+        >>> import numpy as np, spdpeg
+        >>> from spdpeg import losses, penalties
+        >>> problem = spdpeg.Problem(np.eye(2), [1.0, 2.0], loss=losses.Squared(), r1=penalties.L1(0.5))
+        >>> problem.certificate([0.0, 1.0], []).gap
+        0.0
         """
         self.view.rows.require_finite_sum("certificate")
         multiplier = numbers("dual", dual)
@@ -154,12 +234,56 @@ class Problem:
         return certify(self.view, as_point(x, self.n_coordinates), multiplier, slopes=slopes)
 
     def split(self, x: Any) -> tuple[np.ndarray, float]:
-        """Coefficients of the features and intercept, from x."""
+        """Coefficients of the features and intercept, from x.
+
+        Parameters
+        ----------
+        x : array of shape (n_coordinates,)
+
+        Returns
+        -------
+        coefficients : array of shape (n_features,)
+        intercept : float
+            0 if the problem has none.
+
+        See Also
+        --------
+        join : The other way round.
+
+        Examples
+        --------
+        >>> import numpy as np, spdpeg
+        >>> problem = spdpeg.Problem(np.eye(2), [1.0, 2.0], loss=spdpeg.losses.Squared(), intercept=True)
+        >>> coefficients, intercept = problem.split(problem.join([1.0, 2.0], 3.0))
+        >>> coefficients.tolist(), round(intercept, 9)
+        ([1.0, 2.0], 3.0)
+        """
         point = as_point(x, self.n_coordinates)
         return point[: self.n_features].copy(), float(self.bias * point[-1]) if self.bias else 0.0
 
     def join(self, coefficients: Any, intercept: float = 0.0) -> np.ndarray:
-        """x, from coefficients of the features and intercept."""
+        """x, from coefficients of the features and intercept.
+
+        Parameters
+        ----------
+        coefficients : array of shape (n_features,)
+        intercept : float, default=0.0
+
+        Returns
+        -------
+        array of shape (n_coordinates,)
+
+        See Also
+        --------
+        split : The other way round.
+
+        Examples
+        --------
+        >>> import numpy as np, spdpeg
+        >>> problem = spdpeg.Problem(np.eye(2), [1.0, 2.0], loss=spdpeg.losses.Squared())
+        >>> problem.join([1.0, 2.0]).tolist()
+        [1.0, 2.0]
+        """
         if not math.isfinite(as_number(intercept)):
             raise InputError(f"intercept is {shown(intercept)}. Give a finite number.")
         if self.bias == 0.0:
