@@ -338,7 +338,7 @@ def test_what_is_slow_to_arrive_or_lost_on_its_way_is_waited_for(client: Any, mo
         return honest(self, timeout)
 
     monkeypatch.setattr(distributed.Future, "result", over_a_bad_line)
-    monkeypatch.setattr(rounds, "_LOOK", 0.05)
+    monkeypatch.setattr(rounds, "_POLL", 0.05)
     with dask.config.set({"spdpeg.time-limit": "3s"}):
         found = rounds.Rounds(client, range(2)).gathered(client.map(abs, [-1, -2], pure=False))
     assert found == [1, 2]

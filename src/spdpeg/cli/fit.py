@@ -68,7 +68,7 @@ def _fitted(args: argparse.Namespace) -> tuple[Any, int, list[str] | None]:
     if args.classes is not None:
         raise _odd_classes()
     model, X, y, names = models.with_data(args)
-    with models.told():
+    with models.translated_errors():
         model.fit(X, y)
     return model, X.shape[0], names
 
@@ -95,7 +95,7 @@ def _learned(args: argparse.Namespace) -> tuple[Any, int, list[str] | None]:
                 raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
             # Files are often sorted, or alternate between the classes, and a stream should look random.
             order = rng.permutation(chunk.y.size)
-            with models.told():
+            with models.translated_errors():
                 model.partial_fit(chunk.X[order], chunk.y[order], **_classes(model, args, chunk.y, first=rows == 0))
             rows, names = rows + chunk.y.size, chunk.names
             bar.update(task, completed=rows, objective=float(np.mean(model.objective_)))

@@ -71,7 +71,7 @@ def build(args: argparse.Namespace) -> Any:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def translated_errors() -> Iterator[None]:
     """Let what scikit-learn refuses be told as what this package refuses."""
     try:
         yield

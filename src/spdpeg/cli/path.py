@@ -44,7 +44,7 @@ def _path(args: argparse.Namespace, console: Console) -> None:
     model, X, y, _ = models.with_data(args)
     fixed = {name: [getattr(args, name)] for name in ("lam1", "lam2") if name in args}
     start = time.perf_counter()
-    with models.told():
+    with models.translated_errors():
         found = paths.path(model, X, y, n_lam1=args.n_lam1, n_lam2=args.n_lam2, eps=args.eps, **fixed)
     seconds = time.perf_counter() - start
     if args.output is not None:

@@ -37,7 +37,7 @@ def _predict(args: argparse.Namespace, console: Console) -> None:
     X, y, names = data_options.load(args, columns=columns or None, **known)
     if not isinstance(X, Source):
         X = _in_order(model, X, names)
-    with models.told():
+    with models.translated_errors():
         predictions = model.predict_proba(X) if args.proba else model.predict(X)
         score = None if y is None else float(model.score(X, y))
     if args.output is not None:

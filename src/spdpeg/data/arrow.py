@@ -102,7 +102,7 @@ def open_parquet(
     def batches(names: list[str], rows: int) -> Iterator[Any]:
         yield from dataset.to_batches(columns=names, batch_size=rows)
 
-    with _told(name):
+    with _translated_errors(name):
         n_rows = dataset.count_rows()
     asked = _asked(target, columns, labelled, drop, categorical)
     tables, encoding = _tables(str(name), dataset.schema, batches, n_rows, asked)
@@ -202,7 +202,7 @@ def _tables(
 
     def read() -> Iterator[np.ndarray]:
         start = 0
-        with _told(name):
+        with _translated_errors(name):
             for batch in batches(features, rows):
                 if batch.num_rows:
                     yield encoding.table(batch, start)
@@ -247,7 +247,7 @@ def _unlisted(schema: Any, features: list[str], asked: Asked) -> list[str]:
 def _labels(name: str, column: str | None, batches: Iterator[Any], levels: Levels) -> np.ndarray | None:
     """The first column of the batches as labels, if it has a name; the others tell their categories."""
     found: list[np.ndarray] = []
-    with _told(name):
+    with _translated_errors(name):
         for batch in batches:
             levels.add(batch)
             if column is None:
@@ -282,7 +282,7 @@ def _spread(dataset: Any, encoding: Encoding, count: int) -> Iterator[tuple[int,
     places = int(np.clip(_PART_OF_GROUPS * len(groups), _FEWEST_PARTS, _MOST_PARTS))
     chosen = [groups[k] for k in np.unique(np.linspace(0, len(groups) - 1, places).round().astype(int))]
     each = max(1, count // len(chosen))
-    with _told(encoding.name):
+    with _translated_errors(encoding.name):
         for start, group, size in chosen:
             batches = group.head(each, columns=encoding.columns).to_batches()
             if batches:
@@ -306,7 +306,7 @@ def _dataset(source: Any) -> Any:
         paths = [os.fsdecode(path) for path in source]
     else:
         raise InputError(f"The source is {shown(source)}. Give a path, a directory, a glob pattern or a dataset.")
-    with _told(str(source)):
+    with _translated_errors(str(source)):
         return ds.dataset(paths if isinstance(paths, list) else str(paths), format="parquet")
 
 
@@ -318,7 +318,7 @@ def _pyarrow(what: str) -> Any:
     return pyarrow
 
 
-class _told:
+class _translated_errors:
     """What pyarrow complains of, in one sentence with the name of the data."""
 
     def __init__(self, name: Any) -> None:

@@ -21,7 +21,7 @@ from ..sparse import sound
 from ..sums import threads
 from . import fitting, inputs
 from .documentation import complete
-from .inputs import intact, told, unmasked
+from .inputs import intact, translated_errors, unmasked
 
 _FLOATS = (np.float64, np.float32)
 
@@ -281,7 +281,7 @@ class Estimator(fitting.Model, BaseEstimator):
             source, y, weights = inputs.checked(self, source, y, sample_weight, reset)
             return self._design(source, reset), y, weights
         form = {"accept_sparse": "csr", "dtype": _FLOATS}
-        with told(X):
+        with translated_errors(X):
             X, y = validate_data(
                 self, sound(unmasked("X", X)), sound(unmasked("y", y), "y"), reset=reset, order="C", **form, **checks
             )
@@ -300,7 +300,7 @@ class Estimator(fitting.Model, BaseEstimator):
         if source is not None:
             inputs.check_width(self, source, reset=False)
             return Judged(self._design(source, False))
-        with told(X):
+        with translated_errors(X):
             X = validate_data(self, sound(unmasked("X", X)), reset=False, accept_sparse="csr", dtype=_FLOATS)
         return Judged(self._design(X, False))
 

@@ -20,7 +20,7 @@ from ..sparse import sound
 from ..view import Positive
 from . import cluster, fitting, inputs
 from .base import SumOverRows, takes_chunks
-from .inputs import intact, told
+from .inputs import intact, translated_errors
 
 _MULTI_CLASS = ("ovr", "multinomial")
 
@@ -146,7 +146,7 @@ class Classifier(ClassifierMixin, SumOverRows):
         """
         if is_dask(X):
             return cluster.score(self, X, y, sample_weight)
-        with told():
+        with translated_errors():
             return float(super().score(X, sound(y, "y"), sound(sample_weight, "sample_weight")))
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> fitting.Data:
@@ -269,7 +269,7 @@ class LogisticClassifier(Classifier):
 
 
 def _require_classes(y: Any) -> None:
-    with told():
+    with translated_errors():
         check_classification_targets(y)
 
 

@@ -22,7 +22,7 @@ from ..sums import threads
 from ..sums.threads import checked_jobs
 from . import cluster, families, fitting, inputs, survival
 from .base import Judged, rows_to_judge
-from .inputs import told
+from .inputs import translated_errors
 
 RULES = ("best", "one-standard-error")
 CRITERIA = ("cv", "aic", "bic")
@@ -135,7 +135,7 @@ class ChosenWeight:
     def _scored(self, model: Any, X: Any, y: Any, sample_weight: Any, offset: Any) -> np.ndarray:
         given = {"sample_weight": sample_weight, "offset": offset}
         extras = {name: part for name, part in given.items() if part is not None}
-        with told():
+        with translated_errors():
             data = [X, *indexable(y, *extras.values())]
             if not isinstance(X, Source):
                 data = indexable(*data)
@@ -172,7 +172,7 @@ class ChosenWeight:
                 known = moments.score(number, fitted) if moments is not None and own is not None else None
                 if own is not None and known is None and not isinstance(X_out, Judged):
                     X_out = rows_to_judge(fitted, X_out)
-                with told():
+                with translated_errors():
                     scores[place] = scorer(fitted, X_out, y_out, **unseen) if known is None else known
             return scores
 

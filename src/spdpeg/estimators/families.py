@@ -8,7 +8,7 @@ from sklearn.metrics import d2_pinball_score, d2_tweedie_score, r2_score
 from .. import losses
 from ..errors import InputError, UnsupportedError
 from ..parameters import numbers, shown
-from .inputs import told
+from .inputs import translated_errors
 
 FAMILIES: dict[str, type[losses.Loss]] = {
     "gaussian": losses.Squared,
@@ -61,7 +61,7 @@ def explained(loss: losses.Loss, y: Any, mean: np.ndarray, sample_weight: Any) -
     if mean.ndim == 2 and np.shape(y) == mean.shape:
         columns = zip(np.asarray(y).T, mean.T, strict=True)
         return float(np.mean([explained(loss, *column, sample_weight) for column in columns]))
-    with told():
+    with translated_errors():
         if loss.variance_power:
             return float(d2_tweedie_score(y, mean, sample_weight=sample_weight, power=loss.variance_power))
         if loss.quantile is not None:

@@ -27,7 +27,7 @@ _NO_NUMBER = ("could not convert string to float", "could not convert object to 
 
 
 @contextmanager
-def told(X: Any = None) -> Iterator[None]:
+def translated_errors(X: Any = None) -> Iterator[None]:
     """Turn what scikit-learn's checks and scores raise at input that cannot be used into an InputError on one line.
 
     X is the table that is checked, if there is one, so that columns of text can be named.
@@ -121,7 +121,7 @@ def checked(model: Any, source: Source, y: Any, sample_weight: Any, reset: bool)
 
 def checked_weights(sample_weight: Any, X: Any) -> np.ndarray:
     """One finite weight of at least 0 for each row of X, not all of them 0."""
-    with told():
+    with translated_errors():
         weights: np.ndarray = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     return weights
 

@@ -11,7 +11,7 @@ from sklearn.metrics import check_scoring
 from .. import pages, plots
 from ..errors import InputError
 from ..estimators.fitting import EPS, chosen, derive, walk
-from ..estimators.inputs import told
+from ..estimators.inputs import translated_errors
 from ..operators.pieces import n_pieces
 from ..parameters import numbers, whole_number
 from ..plots.form import mark_of, names_of, places_of, shape_of, titles_of
@@ -124,7 +124,7 @@ class Path:
         (2, 2)
         """
         X, y = sound(X), sound(y, "y")
-        with told():
+        with translated_errors():
             score = check_scoring(self.model, scoring)
             found = [[score(self.at(i, j), X, y) for j in range(self.lam2.size)] for i in range(self.lam1.size)]
             return np.array(found, dtype=float)

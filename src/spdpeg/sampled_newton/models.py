@@ -26,7 +26,7 @@ _MOST_INNER = 2000
 """Steps of ADMM on a model with few coordinates."""
 _MOST_WIDE_INNER = 200
 """Steps of ADMM on a model with few rows."""
-_DENSE_SHARE = 0.3
+_DENSE_FRACTION = 0.3
 """Fraction of non-zero entries from which the curvature is left to dense linear algebra."""
 _ENTRIES_AT_ONCE = 4_000_000
 """Entries of a block of rows that dense linear algebra takes at a time."""
@@ -118,7 +118,7 @@ class TallModel:
     def __init__(self, problem: View, form: Form) -> None:
         rows, labels, _ = problem.rows.block
         d = problem.n_coordinates
-        self._scattered = rows.indptr.size > 0 and rows.values.size < _DENSE_SHARE * labels.size * d
+        self._scattered = rows.indptr.size > 0 and rows.values.size < _DENSE_FRACTION * labels.size * d
         if not self._scattered:
             A = data_matrix(rows)
             small = labels.size * d <= _ENTRIES_AT_ONCE

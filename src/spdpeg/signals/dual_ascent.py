@@ -30,7 +30,7 @@ class Maps(NamedTuple):
 
 
 def dual_ascent(
-    signal: Signal, lam2: Any, tol: float, most_looks: int, start: np.ndarray | None
+    signal: Signal, lam2: Any, tol: float, most_checks: int, start: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, Certificate]:
     """Minimise 1/2 sum w (x - y)^2 + l1 |x|_1 + r2(F x) by FISTA on its dual, begun anew where it turns back.
 
@@ -44,8 +44,8 @@ def dual_ascent(
     lam2 : float or array
     tol : float
         Relative gap.
-    most_looks : int
-        At the gap, some steps after one another.
+    most_checks : int
+        Of the gap, each after some steps.
     start : array or None
         Multipliers to begin with.
 
@@ -79,7 +79,7 @@ def dual_ascent(
         best = max(best, rest + float(adjoint @ x))
         primal = rest + signal.penalty(F.forward(x), lam2)
         found = Certificate(primal, best, math.nan).judged(tol, signal.size)
-        if found.met is not None or taken >= most_looks:
+        if found.met is not None or taken >= most_checks:
             break
     x += level
     x, primal = _merged(signal, lam2, x, signal.objective(x, lam2), tol, edges)

@@ -22,8 +22,8 @@ _LARGE = 5000
 _INSIDE = 1.0 - 1e-15
 """A scaled flow stays this far short of its limit, where rounding could cross it."""
 
-_MOST_LOOKS = 1_000
-"""At the gap of the cheap steps, of which some dozen are taken at a time."""
+_MOST_CHECKS = 1_000
+"""Of the gap of the cheap steps, of which some dozen are taken between two of them."""
 
 
 class Fit(NamedTuple):
@@ -65,7 +65,7 @@ def fit(signal: Signal, lam2: Any, tol: float, start: Fit | None = None) -> Fit:
     many = signal.y.size > _LARGE or signal.groups is not None
     if many and signal.complete and signal.order is None:
         dual = None if start is None else start.dual
-        x, dual, certificate = dual_ascent(signal, lam2, tol, _MOST_LOOKS, dual)
+        x, dual, certificate = dual_ascent(signal, lam2, tol, _MOST_CHECKS, dual)
         if certificate.met is not None or signal.y.size > _LARGE:
             return Fit(x, dual, certificate)
     if signal.order is not None and signal.complete and signal.l1 == 0.0 and np.ndim(lam2) == 0:

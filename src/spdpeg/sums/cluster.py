@@ -11,10 +11,8 @@ from ..errors import UnsupportedError
 from . import tasks
 from .base import Evaluation, RowStatistics, Sample, Sweep
 from .moments import Moments, near_means
+from .portions import MEAN_ROWS
 from .rounds import Rounds
-
-SEEN = 256
-"""Rows whose means are near those of all."""
 
 _NEARLY = 1e-10
 """What a factor on slopes may be short of 1 as if it were rounding."""
@@ -176,7 +174,7 @@ class ClusterSums:
     def moments(self) -> Moments:
         """Second moments of rows and labels, all that the squared loss depends on. One read."""
         self.reads += 1
-        [found] = self._total(self._each(tasks.moments, (near_means(self.sample(SEEN).block),))).sums
+        [found] = self._total(self._each(tasks.moments, (near_means(self.sample(MEAN_ROWS).block),))).sums
         return found
 
     def column_squares(self) -> np.ndarray:

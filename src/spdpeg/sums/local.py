@@ -26,10 +26,7 @@ from ..losses import Loss
 from . import part, threads
 from .base import Evaluation, RowStatistics, Sample, Sweep, Token
 from .moments import Moments, near_means
-from .portions import BLOCK_ENTRIES, InMemory, Portions, cut
-
-_SEEN = 256
-"""Rows whose means are near those of all."""
+from .portions import BLOCK_ENTRIES, MEAN_ROWS, InMemory, Portions, cut
 
 _NOTHING = np.zeros(0)
 
@@ -198,7 +195,7 @@ class LocalSums:
         """Second moments of rows and labels, all that the squared loss depends on. One read."""
         # Moving sparse rows to their means would make them dense. Dense ones lose digits where a mean is far larger
         # than the spread.
-        columns = np.zeros(self._portions.width) if self.is_sparse else near_means(self._some_rows(_SEEN))[:-1]
+        columns = np.zeros(self._portions.width) if self.is_sparse else near_means(self._some_rows(MEAN_ROWS))[:-1]
         place = np.append(np.nan_to_num(columns, posinf=0.0, neginf=0.0), self._labels.mean())
         parts = self._each(lambda block, some: Moments.of(block, place))
         found = next(parts)

@@ -23,6 +23,9 @@ _PAGE = 4096
 _RUNS = 32
 """Places in a block on a disk that a sample is read from."""
 
+MEAN_ROWS = 256
+"""Rows whose means are near those of all; second moments are taken about them."""
+
 _FRACTION = 0.02
 """Fraction of the rows in the sample, unless there are many coordinates."""
 _ROWS_PER_COORDINATE = 20

@@ -16,8 +16,9 @@ from .tasks import Summand, add
 _FAN_IN = 8
 """Summands that one task adds up."""
 
-_LOOK, _MOMENT = 1.0, 5.0
-"""Seconds between looks at a round; seconds that others may take to fail too, so that the first can be named."""
+_POLL, _MOMENT = 1.0, 5.0
+"""Seconds after which a round is asked again whether it is done, and seconds that others may take to fail too, so that
+the first can be named."""
 
 _TIME_LIMIT = "10 minutes"
 """Time without progress after which a round is given up, unless dask's setting spdpeg.time-limit says otherwise."""
@@ -104,12 +105,12 @@ class Rounds:
         known, moved = ("", 0), time.monotonic()
         while True:
             with suppress(Exception):  # not done yet, or failed; its status tells
-                wait([root], timeout=min(_LOOK, limit))
+                wait([root], timeout=min(_POLL, limit))
             if root.status == "finished":
                 try:
                     return root.result(timeout=limit)
                 except Exception:
-                    time.sleep(min(_LOOK, limit))  # lost with a worker on its way here: it is computed again
+                    time.sleep(min(_POLL, limit))  # lost with a worker on its way here: it is computed again
             if root.status in ("error", "cancelled"):
                 self._explain(root, leaves)
             now, status = time.monotonic(), (root.status, sum(leaf.status == "finished" for leaf in leaves))

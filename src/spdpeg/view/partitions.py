@@ -16,8 +16,8 @@ from ..kernels.rows import Rows, sum_chunks
 from ..losses import Loss
 from ..parameters import is_dask
 from ..sparse import first_not_finite
-from ..sums.cluster import SEEN, AtZero, ClusterSums
-from ..sums.portions import MOST_ENTRIES, sample_size
+from ..sums.cluster import AtZero, ClusterSums
+from ..sums.portions import MEAN_ROWS, MOST_ENTRIES, sample_size
 from ..sums.rounds import Rounds, active_client
 from ..sums.tasks import Kept, Resident, Summand, only, readable
 from ..sums.threads import one_blas_thread
@@ -285,7 +285,7 @@ def of_each(function: Any, X: Any, y: Any, sample_weight: Any, *arguments: Any) 
         if len(columns) == sum(part is not None for part in beside.values()):
             # Together they are read once, and cut alike: dask cuts a file by the sizes of the columns that are wanted.
             frame = _assigned(X, columns)
-            return [delayed(_apart, pure=False)(function, part, *arguments) for part in frame.to_delayed()]
+            return [delayed(_of_own_columns, pure=False)(function, part, *arguments) for part in frame.to_delayed()]
     lengths = None
     if hasattr(X, "chunks"):
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
@@ -347,7 +347,7 @@ def _together(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any]:
     return X, y, weights
 
 
-def _apart(function: Any, frame: Any, *arguments: Any) -> Any:
+def _of_own_columns(function: Any, frame: Any, *arguments: Any) -> Any:
     """The function of a frame's own columns and of those that were added to it."""
     added = [frame[name] if name in frame.columns else None for name in (_LABELS, _WEIGHTS)]
     own = frame.drop(columns=[name for name in (_LABELS, _WEIGHTS) if name in frame.columns])
@@ -411,7 +411,7 @@ def _at_zero(loss: Loss, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _stride(summaries: list[Summary], width: int, quadratic: bool) -> int:
     """Every how many-th row a sample has. A squared loss asks for means only."""
     n_rows = sum(summary.n_rows for summary in summaries)
-    wanted = min(SEEN, MOST_ENTRIES // width) if quadratic else sample_size(n_rows, width)
+    wanted = min(MEAN_ROWS, MOST_ENTRIES // width) if quadratic else sample_size(n_rows, width)
     return max(1, n_rows // max(1, wanted))
 
 

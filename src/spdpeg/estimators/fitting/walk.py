@@ -15,7 +15,7 @@ from ...result import uninterrupted
 from ...sampled_newton.continuation import Continuation, Neighbour, extrapolate
 from ...sums import evaluated_rows, threads
 from ...sums.moments import Moments
-from ..inputs import told
+from ..inputs import translated_errors
 from .flow import Solution, fit, keep
 from .plan import Plan, Start, penalties, plan
 
@@ -60,7 +60,7 @@ def walk(
     """
     names = {"lam1", "lam2"} & estimator.get_params(deep=False).keys()
     # Positive weights first, so that F is made whatever the grids hold.
-    with told():  # parameters that cannot be copied, such as a generator
+    with translated_errors():  # parameters that cannot be copied, such as a generator
         model = clone(estimator).set_params(verbose=False, **dict.fromkeys(names, 1.0))
     whole = plan(model, X, y, sample_weight, offset)
     if moments is not None:

@@ -21,7 +21,7 @@ from ...parameters import as_number, numbers, shown, whole_number
 from ...penalties import FusedL1, Penalty
 from ...problem import Problem
 from ...view import View
-from ..inputs import told
+from ..inputs import translated_errors
 from .outputs import Coupled, across
 from .plan import Plan, check_estimator, plan, separate
 
@@ -247,7 +247,7 @@ class AtZero(NamedTuple):
 def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
     """Minus the gradients of the mean loss at x = 0 and at the best intercept, and the terms with these weights."""
     check_estimator(estimator)
-    with told():  # parameters that cannot be copied, such as a generator
+    with translated_errors():  # parameters that cannot be copied, such as a generator
         copied = clone(estimator).set_params(**weights)
     return _at_zero_of(plan(copied, *data))
 
