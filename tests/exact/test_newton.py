@@ -46,3 +46,13 @@ def test_a_working_set_of_the_intercept_alone(loss: losses.Loss) -> None:
     assert not coef.any()
     share = float(np.mean(labels))
     assert intercept == pytest.approx(np.log(share / (1.0 - share)) if loss.binary else share, rel=1e-3)
+
+
+def test_constraints_that_contradict_each_other_are_told() -> None:
+    """The model has no solution, so that there is no point to go to."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 6)), rng.choice([-1.0, 1.0], 30)
+    r1, r2 = penalties.Simplex(3.0), penalties.Box(1.0, 2.0)
+    for loss in (losses.Logistic(), losses.SquaredHinge(), losses.Huber(0.5)):
+        result = spdpeg.solve(spdpeg.Problem(X, y, loss, r1, r2, np.zeros((2, 6))), tol=1e-6)
+        assert (loss, result.status) == (loss, spdpeg.Status.INFEASIBLE)

@@ -14,7 +14,7 @@ from ..data import Stream, Tables
 from ..errors import UnsupportedError
 from ..exact import split_program
 from ..exact.condensed import Condensed
-from ..exact.interior_point import InteriorPoint
+from ..exact.interior_point import InteriorPoint, with_matrices
 from ..exact.newton_models import RowModels
 from ..exact.one_read import OneRead
 from ..exact.penalty_form import PenaltyForm, SplitForm
@@ -179,6 +179,8 @@ def _exact(problem: View) -> list[tuple[Periodic, str]]:
     if form is None:
         if problem.loss.smooth and SplitForm.of(problem) is not None:
             return [(ProxNewton(), "the coordinates are so few that the quadratic model can be solved to all digits")]
+        if with_matrices(problem) is not None:
+            return [(InteriorPoint(), "the whole problem is one small semidefinite program")]
         if split_program.takes(problem):
             return [(InteriorPoint(), "the problem is so small that all of its terms can be split off")]
         return []
@@ -229,7 +231,7 @@ def _other_way(problem: View) -> Periodic | None:
     n, d = problem.sums.n_rows, problem.n_coordinates
     small = n <= _MOST_PROGRAM_ROWS and n * d * d <= _MOST_PROGRAM_WORK
     made_of_lines = problem.loss.curvature != 0.0 and problem.loss.lines(problem.rows.labels) is not None
-    if small and made_of_lines and PenaltyForm.of(problem) is not None:
+    if small and made_of_lines and (PenaltyForm.of(problem) or with_matrices(problem)) is not None:
         return InteriorPoint()
     return ProxNewton(digits=32) if RowModels.take(problem) else None
 

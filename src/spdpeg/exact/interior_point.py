@@ -8,7 +8,7 @@ from ..data.blocks import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..penalties.conic import ConicForm, broken_lines
-from ..quadratic import Model, extended, minimize, to_face, within
+from ..quadratic import Model, extended, minimize, semidefinite, to_face, within
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution
 from ..state import State
@@ -17,12 +17,15 @@ from . import split_program
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
 
+_READS = 2
+"""Of a step: the program is written down, and its solution evaluated."""
+
 
 class InteriorPoint(Periodic):
     """All of the problem as broken lines, squares and norms, minimised by interior points in one step.
 
     The rows enter as broken lines of x itself, so that a step of the interior point solves a d x d system whatever N.
-    Penalties without such a form, a nuclear norm for one, are split off by an augmented Lagrangian; both are exact.
+    Nuclear norms have semidefinite cones. What has no such form is split off by an augmented Lagrangian; all are exact.
     """
 
     about = About(
@@ -43,7 +46,7 @@ class InteriorPoint(Periodic):
 
     def check(self, problem: View) -> None:
         form = PenaltyForm.of(problem)
-        if form is None and split_program.takes(problem):
+        if form is None and (split_program.takes(problem) or with_matrices(problem) is not None):
             return
         if problem.loss.lines(problem.rows.block.labels) is None or form is None:
             raise UnsupportedError(
@@ -70,7 +73,8 @@ class InteriorPoint(Periodic):
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         penalties = PenaltyForm.of(problem)
         if penalties is None:
-            return self._split(problem, state)
+            conic = None if state.numbers["solved"] else with_matrices(problem)
+            return self._split(problem, state) if conic is None else self._by_cones(problem, state, conic)
         rows, v = loss_lines(problem, penalties.form.width), state.vectors
         form = penalties.form + rows
         d = problem.n_coordinates
@@ -82,7 +86,7 @@ class InteriorPoint(Periodic):
         if solution.status == "infeasible" or not np.all(np.isfinite(solution.w)):
             state.numbers["exhausted"] = True
             state.numbers["infeasible"] = solution.status == "infeasible"
-            return problem.rows.block.labels.size
+            return _READS * problem.rows.block.labels.size
         x = within(model, solution.w if face is None else face)[:d]
         # More digits are no gain where systems of 32 fail; then all stays as it was.
         if (
@@ -91,7 +95,7 @@ class InteriorPoint(Periodic):
             and problem.objective(x) > problem.objective(v["x"])
         ):
             state.numbers["exhausted"] = True
-            return problem.rows.block.labels.size
+            return _READS * problem.rows.block.labels.size
         before = v["x"] if state.numbers["solved"] else np.zeros(d)
         v["x"][:] = x if problem.objective(x) < problem.objective(before) else before
         lines = penalties.form.n_lines
@@ -99,10 +103,23 @@ class InteriorPoint(Periodic):
         v["y"][:] = penalties.multiplier(solution.w, own)
         v["slopes"][:] = _slopes(problem, solution.y[lines : form.n_lines])
         state.numbers["exhausted"], state.numbers["solved"] = last, True
-        return problem.rows.block.labels.size
+        return _READS * problem.rows.block.labels.size
+
+    def _by_cones(self, problem: View, state: State, penalties: PenaltyForm) -> int:
+        """The step with nuclear norms."""
+        v, d, lines = state.vectors, problem.n_coordinates, penalties.form.n_lines
+        form = penalties.form + loss_lines(problem, penalties.form.width)
+        found = semidefinite.minimize(Model(np.zeros((d, d)), np.zeros(d), form))
+        x = found.w[:d]
+        if np.all(np.isfinite(x)) and problem.objective(x) < problem.objective(v["x"]):
+            v["x"][:] = x
+        v["y"][:] = penalties.multiplier(found.w, np.concatenate([found.y[:lines], found.y[form.n_lines :]]))
+        v["slopes"][:] = _slopes(problem, found.y[lines : form.n_lines])
+        state.numbers["exhausted"], state.numbers["solved"] = found.found or not split_program.takes(problem), True
+        return _READS * problem.rows.block.labels.size
 
     def _split(self, problem: View, state: State) -> int:
-        """The step where penalties have no conic form."""
+        """The step where penalties have no conic form, or cones do not do."""
         found, v = split_program.minimize(problem, state.vectors["x"]), state.vectors
         weights = split_program.mean_weights(problem)
         if np.all(np.isfinite(found.x)) and problem.objective(found.x) < problem.objective(v["x"]):
@@ -111,7 +128,7 @@ class InteriorPoint(Periodic):
         slopes = np.divide(found.rows, weights, out=np.zeros(weights.size), where=weights > 0.0)
         v["slopes"][:] = np.clip(slopes, *problem.loss.slope_range(problem.rows.block.labels))
         state.numbers["exhausted"] = True
-        return problem.rows.block.labels.size
+        return _READS * problem.rows.block.labels.size
 
     def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
@@ -124,6 +141,14 @@ class InteriorPoint(Periodic):
         if state.numbers["infeasible"]:
             return Status.INFEASIBLE
         return Status.EXHAUSTED if state.numbers["exhausted"] else None
+
+
+def with_matrices(problem: View) -> PenaltyForm | None:
+    """The penalties of a small problem with nuclear norms and such a loss; None if it is another."""
+    penalties = PenaltyForm.with_matrices(problem) if problem.n_coordinates <= MOST_COORDINATES else None
+    if penalties is None or problem.loss.lines(problem.rows.labels[:0]) is None:
+        return None
+    return penalties if semidefinite.takes(penalties.form, problem.sums.n_rows) else None
 
 
 def loss_lines(problem: View, width: int) -> ConicForm:

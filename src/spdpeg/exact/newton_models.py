@@ -13,9 +13,8 @@ import scipy.sparse as sp
 
 from ..data.blocks import data_matrix
 from ..penalties.conic import ConicForm, broken_lines
-from ..quadratic import Minimum, Model, augmented, extended, minimize, minimum, to_face
+from ..quadratic import Minimum, Model, augmented, extended, minimize, minimum, semidefinite, to_face
 from ..quadratic.along_chain import ChainPenalty, lowered, minimized
-from ..quadratic.augmented import Split
 from ..view import View
 from .penalty_form import PenaltyForm, SplitForm
 from .pieces import Lines
@@ -23,6 +22,9 @@ from .split_program import mean_weights
 
 _NOISE = 1e-14
 """Part of the objective that rounding may cost."""
+
+_FEW_STEPS = 100
+"""Those of an augmented Lagrangian after which interior points take over. Where it suits a model it takes fewer."""
 
 _LEAST = 1e-14
 """Part of the largest curvature that all rows have at least, so that the vertex of a parabola is a number."""
@@ -57,29 +59,37 @@ class ConicModels:
 
 
 class SplitModels:
-    """By augmented Lagrangians, for any penalties with a prox.
+    """By augmented Lagrangians, for any penalties with a prox; nuclear norms by interior points where those fail.
 
-    Parameters
-    ----------
-    split : Split
-    own : slice or None
-        Where K x holds x itself, with the structure that the prox gives it; None if it does not.
+    K x holds F x and then x itself, with the structure that the prox gives it.
     """
 
-    def __init__(self, split: Split, own: slice | None) -> None:
-        self._split, self._own = split, own
+    def __init__(self, form: SplitForm) -> None:
+        self._form = form
 
     def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
         """The minimum of 1/2 z^T H z - b^T z plus the penalties; x is a guess."""
-        found = augmented.minimize(H, b, self._split, x)
-        point = found.x
-        if self._own is not None:
-            K, penalty = self._split
-            trial = found.z[self._own]
-            values = [0.5 * float(v @ (H @ v)) - float(b @ v) + penalty.value(K @ v) for v in (point, trial)]
-            # Structure is worth the rounding that it may cost.
-            point = trial.copy() if not values[1] > values[0] + _NOISE * abs(values[0]) else point
+        K, penalty = self._form.split
+        most_steps = augmented.MOST_STEPS if self._form.conic is None else _FEW_STEPS
+        found = augmented.minimize(H, b, self._form.split, x, most_steps)
+        if not found.found and self._form.conic is not None:
+            other = self._by_cones(self._form.conic, H, b)
+            if other is not None:
+                return other
+        point, trial = found.x, found.z[self._form.n_outputs :]
+        values = [0.5 * float(v @ (H @ v)) - float(b @ v) + penalty.value(K @ v) for v in (point, trial)]
+        # Structure is worth the rounding that it may cost.
+        point = trial.copy() if not values[1] > values[0] + _NOISE * abs(values[0]) else point
         return Minimum(point, found.x, found.y, *(("optimal", 0.0) if found.found else ("inaccurate", np.inf)))
+
+    def _by_cones(self, penalties: PenaltyForm, H: np.ndarray, b: np.ndarray) -> Minimum | None:
+        """The minimum by interior points, with multipliers of K x; None if it is not found."""
+        found = semidefinite.minimize(Model(H, b, penalties.form))
+        if not found.found:
+            return None
+        x, y = found.w[: b.size], penalties.multiplier(found.w, found.y)
+        F = self._form.split.K[: self._form.n_outputs]
+        return Minimum(x.copy(), x, np.concatenate([y, b - H @ x - F.T @ y]), "optimal", 0.0)
 
     @property
     def rough(self) -> "SplitModels":
@@ -207,7 +217,7 @@ class RowModels:
 def models_of(problem: View, form: PenaltyForm | SplitForm, digits: int = 16) -> Models:
     """The models of a problem: the quickest kind that takes its penalties, or that of 32 digits."""
     if isinstance(form, SplitForm):
-        return SplitModels(form.split, slice(form.n_outputs, form.n_outputs + form.width))
+        return SplitModels(form)
     if digits > 16:
         return RowModels(problem, form)
     return ChainModels.of(problem, form) or ConicModels(form.form)

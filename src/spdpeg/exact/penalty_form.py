@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from ..penalties import SeparableSum
 from ..penalties.conic import ConicForm, as_csr
+from ..quadratic import semidefinite
 from ..quadratic.augmented import Split
 from ..view import View
 from ..view.regularization import Regularization
@@ -29,7 +30,7 @@ class PenaltyForm:
         Whether it is two l1 norms along a chain without gaps: a line for each feature, then one for each step.
     """
 
-    def __init__(self, penalty: Regularization) -> None:
+    def __init__(self, penalty: Regularization, matrices: bool = False) -> None:
         self._penalty = penalty
         # Two l1 norms along a chain are what small problems mostly have. Their models are minimised without the form,
         # which takes longer to write down than to do without.
@@ -40,6 +41,17 @@ class PenaltyForm:
             self.width, self.n_rows = penalty.n_coordinates, features + penalty.F.n_outputs
         else:
             self.width, self.n_rows = self.form.width, self.form.K.shape[0]
+            if self.form.holds_matrices and not matrices:
+                raise _NoForm
+
+    @classmethod
+    def with_matrices(cls, problem: View) -> "PenaltyForm | None":
+        """That of a problem with a nuclear norm; None if another penalty has no such form, or it is too large."""
+        try:
+            penalties = cls(problem.penalty, matrices=True)
+        except _NoForm:
+            return None
+        return penalties if semidefinite.takes(penalties.form) else None
 
     @classmethod
     def of(cls, problem: View) -> "PenaltyForm | None":
@@ -121,6 +133,8 @@ class SplitForm:
     split: Split
     width: int
     n_outputs: int
+    conic: PenaltyForm | None
+    """The same with nuclear norms, if that is all that was in the way."""
 
     @classmethod
     def of(cls, problem: View) -> "SplitForm | None":
@@ -130,7 +144,7 @@ class SplitForm:
             return None
         penalty = SeparableSum([problem.r2, problem.regularizer], [m, d])
         K = np.vstack([problem.F.matrix().toarray(), np.eye(d)])
-        return cls(Split(K, penalty), d, m)
+        return cls(Split(K, penalty), d, m, PenaltyForm.with_matrices(problem))
 
     def multiplier(self, w: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The subgradient of r2 at F x that the multipliers y stand for."""

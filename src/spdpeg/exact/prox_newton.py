@@ -149,7 +149,7 @@ class ProxNewton(FullReads):
         enough = _PROMISING * math.sqrt(state.loop.planned_for or 0.0)
         following, minimum, ahead = newton.step(self._iterate(problem, state), enough)
         if not math.isfinite(following.value):  # exponentials overflow at every point tried: another method goes on
-            numbers["exhausted"] = True
+            numbers["exhausted"], numbers["infeasible"] = True, following.infeasible
             return round(following.reads * problem.sums.n_rows)
         # The multipliers belong to the minimiser of the model, not to the point of the line search: mixing the two
         # leaves a gap that never closes.

@@ -5,7 +5,8 @@
 with g_i(a) = up_i max(a, 0) + down_i max(-a, 0). An infinite `up` or `down` is a constraint, both infinite an equation.
 Where `smoothing_i` is above 0 the kink is round, g_i(a) = max of y a - smoothing_i y^2 / 2 over y in [-down_i, up_i],
 and an infinite slope is a parabola. Only losses have such rows.
-A group with an infinite weight is the ball |K_g w - t_g| <= radius_g. The auxiliary variables s come after v.
+A group with an infinite weight is the ball |K_g w - t_g| <= radius_g. One with several columns is a matrix with its
+nuclear norm, which `quadratic.semidefinite` alone takes. The auxiliary variables s come after v.
 
 Forms are made by `squares`, `broken_lines`, `norms` and `ball`; they are added (`+`), put side by side (`stack`),
 multiplied (`scaled`) and taken after a matrix (`after`).
@@ -22,6 +23,9 @@ import scipy.sparse as sp
 
 _LONG = 32
 """Entries of a row of F beyond which a square of it gets a variable of its own: its product with itself is dense."""
+
+
+_NO_GROUPS = np.zeros(0, dtype=np.int64)
 
 
 class Entries(NamedTuple):
@@ -58,6 +62,8 @@ class ConicForm:
         c_g, infinite for a ball; radius_g, 0 for a norm.
     smoothing : array
         How round the kink of each broken line is; 0 for a sharp one.
+    columns : array of int
+        Of each group as a matrix, row after row, whose nuclear norm is meant; 1 for a Euclidean norm.
     """
 
     size: int
@@ -71,6 +77,7 @@ class ConicForm:
     weight: np.ndarray
     radius: np.ndarray
     smoothing: np.ndarray
+    columns: np.ndarray
 
     @property
     def width(self) -> int:
@@ -111,6 +118,11 @@ class ConicForm:
         return np.isinf(self.up) & sharp, np.isinf(self.down) & sharp
 
     @cached_property
+    def holds_matrices(self) -> bool:
+        """Whether it holds a nuclear norm."""
+        return bool(np.any(self.columns > 1))
+
+    @cached_property
     def rounded(self) -> bool:
         """Whether a line has a rounded kink."""
         return bool(np.any(self.smoothing))
@@ -147,6 +159,9 @@ class ConicForm:
         image = self.image(w)
         lines = image[: self.n_lines]
         lengths = group_norms(image, self.starts)
+        for g in np.flatnonzero(self.columns > 1):
+            matrix = image[self.starts[g] : self.starts[g + 1]].reshape(-1, self.columns[g])
+            lengths[g] = np.linalg.norm(matrix, "nuc")
         balls = np.isinf(self.weight)
         above, below = self.limits
         if np.any(above & (lines > slack)) or np.any(below & (lines < -slack)):
@@ -258,6 +273,7 @@ def broken_lines(
         linear=np.zeros(width) if linear is None else linear,
         weight=none,
         radius=none,
+        columns=_NO_GROUPS,
         **fields,
     )
 
@@ -307,6 +323,12 @@ def norms(members: Sequence[np.ndarray], weight: np.ndarray, size: int) -> Conic
     return _combined([lines, form], [np.arange(size)] * 2, size)
 
 
+def nuclear_norm(weight: float, columns: int, size: int) -> ConicForm:
+    """weight times the nuclear norm of v as a matrix with so many columns."""
+    form = _groups([np.arange(size)], np.array([weight]), np.zeros(1), size)
+    return replace(form, columns=np.array([columns], dtype=np.int64))
+
+
 def ball(radius: float, size: int) -> ConicForm:
     """The set |v| <= radius."""
     if size == 0:
@@ -342,6 +364,7 @@ def _bare(size: int, width: int | None = None) -> ConicForm:
         weight=none,
         radius=none,
         smoothing=none,
+        columns=_NO_GROUPS,
     )
 
 
@@ -356,7 +379,8 @@ def _groups(members: Sequence[np.ndarray], weight: np.ndarray, radius: np.ndarra
     columns = np.concatenate([np.zeros(0, dtype=np.int64), *members]).astype(np.int64)
     rows = sp.csr_array((np.ones(columns.size), columns, np.arange(columns.size + 1)), shape=(columns.size, size))
     starts = np.cumsum([0] + [len(group) for group in members])
-    return replace(_bare(size), K=rows, offset=np.zeros(columns.size), starts=starts, weight=weight, radius=radius)
+    form = replace(_bare(size), K=rows, offset=np.zeros(columns.size), starts=starts, weight=weight, radius=radius)
+    return replace(form, columns=np.ones(len(members), dtype=np.int64))
 
 
 def _combined(forms: Sequence[ConicForm], places: Sequence[np.ndarray], size: int) -> ConicForm:
@@ -398,4 +422,5 @@ def _combined(forms: Sequence[ConicForm], places: Sequence[np.ndarray], size: in
         weight=np.concatenate([form.weight for form in forms]),
         radius=np.concatenate([form.radius for form in forms]),
         smoothing=np.concatenate([form.smoothing for form in forms]),
+        columns=np.concatenate([form.columns for form in forms]),
     )

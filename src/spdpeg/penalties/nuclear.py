@@ -8,7 +8,7 @@ from ..errors import InputError
 from ..kernels import jit
 from ..parameters import shown
 from .base import Packed, Penalty, in_dual_domain, weight_of
-from .conic import ConicForm, norms
+from .conic import ConicForm, norms, nuclear_norm
 
 
 class Nuclear(Penalty):
@@ -86,11 +86,11 @@ class Nuclear(Penalty):
         basis = np.kron(left, right.T)
         return basis @ middle @ basis.T
 
-    def conic_form(self, size: int) -> ConicForm | None:
-        """Of a single row or column, whose one singular value is the Euclidean norm."""
+    def conic_form(self, size: int) -> ConicForm:
         weight = weight_of(self, "weight", self.weight)
         if min(self.shape) > 1 and np.any(weight):
-            return None
+            return nuclear_norm(float(np.squeeze(weight)), self.shape[1], size)
+        # The one singular value of a single row or column is the Euclidean norm.
         return norms([np.arange(size)], np.broadcast_to(weight, (1,)), size)
 
     def pack(self, size: int) -> Packed:

@@ -23,6 +23,7 @@ rows, losses or tolerances of a run.
 | absolute | all of this in one compiled call, for absolute values beside a dense H |
 | along_chain | face by face from a good guess instead, for l1 norms alone or along a chain |
 | minimum | the minimum as methods ask for it: whichever of these it takes |
+| semidefinite | interior points for models with nuclear norms |
 | augmented | the same problem for penalties that are known by their prox alone |
 """
 

@@ -23,7 +23,7 @@ _ROUNDS = 60
 _STEPS = 60
 """Most rounds, and Newton's steps in one."""
 
-_MOST_STEPS = 300
+MOST_STEPS = 300
 """Newton's steps after which no round is begun."""
 
 _ACCURACY = 1e-13
@@ -93,7 +93,7 @@ class Minimum(NamedTuple):
         return self.accuracy <= _ENOUGH
 
 
-def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray) -> Minimum:
+def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray, most_steps: int = MOST_STEPS) -> Minimum:
     """The minimum of a model, from x."""
     K = split.K
     d, m = b.size, K.shape[0]
@@ -113,7 +113,7 @@ def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray) -> Minim
         now = Minimum(x, z, y, max(missed, slope / max(_gradient_size(b, K, y), float(np.linalg.norm(H @ x)), 1e-300)))
         if now.accuracy < best.accuracy:
             best = now
-        if best.accuracy <= _ACCURACY or not np.isfinite(now.accuracy) or steps >= _MOST_STEPS:
+        if best.accuracy <= _ACCURACY or not np.isfinite(now.accuracy) or steps >= most_steps:
             break
         if missed > _SLOWEST * before:
             if sigma >= _STIFFEST * first:

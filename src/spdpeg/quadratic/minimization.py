@@ -203,7 +203,7 @@ def _with_rows(form: ConicForm, K: sp.csr_array, used: np.ndarray) -> ConicForm:
     lines = used[: form.n_lines]
     return ConicForm(
         form.size, form.quadratic, form.linear, K, form.offset[used], form.up[lines], form.down[lines],
-        form.starts - np.count_nonzero(~lines), form.weight, form.radius, form.smoothing[lines],
+        form.starts - np.count_nonzero(~lines), form.weight, form.radius, form.smoothing[lines], form.columns,
     )  # fmt: skip
 
 
