@@ -33,6 +33,7 @@ _DEPENDENT = 1e-14
 """Part of the largest singular value from which on columns count as dependent."""
 
 _MOST_DOUBLINGS = 60
+"""Of a step that looks for a change of sign; beyond them the root is at infinity."""
 
 LossPart = Callable[[float], float]
 """s -> minus the mean conjugate of the loss at s times certain slopes."""

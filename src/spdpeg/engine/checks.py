@@ -15,6 +15,7 @@ from ..view import View
 from .budgets import Budget
 
 LARGEST_SEED = 2**63 - 1
+"""What fits into 64 bits with a sign."""
 
 _NUMBER = 8
 """Bytes of one."""

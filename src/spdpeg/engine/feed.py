@@ -18,6 +18,7 @@ from .order import Order
 from .shuffle import Passage, Shuffler
 
 _ROWS_AT_ONCE = 1 << 16
+"""Rows whose order is drawn at a time: it takes half a megabyte."""
 
 
 class Portion(NamedTuple):

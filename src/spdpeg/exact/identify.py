@@ -17,6 +17,8 @@ from .pieces import Lines, Pieces
 
 _MOST_DOUBLINGS = 60
 _BISECTIONS = 6
+"""Doublings of the factor on the weights until few enough pieces are opened, and bisections after that: the number need
+not be met exactly."""
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,13 @@ _CURVED = 1e-10
 """Least cosine between a step and the change of the gradient along it, for a pair that is kept."""
 
 _ARMIJO = 1e-4
+"""Part of the decrease that the model promises to first order, which a step must bring."""
 _ROUNDING = 1e-14
+"""Relative error of an objective."""
 _MOST_HALVINGS = 20
+"""Of one step; after these the point stays where it is."""
 _MOST_STALLED = 3
+"""Steps in a row without a gain beyond rounding that end a run."""
 
 
 class ProxLBFGS(FullReads):

@@ -6,6 +6,7 @@ from . import jit
 from .jit import Term, call_scalar
 
 _MOST_EVALUATIONS = 100
+"""Of phi', for one prox."""
 
 
 @jit.chunk

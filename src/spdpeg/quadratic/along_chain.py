@@ -38,6 +38,7 @@ _SHORTEST = 1e-8
 
 
 _TINY = 2.0**-60
+"""A power of two: it keeps the digits of what it multiplies."""
 
 
 class ChainPenalty(NamedTuple):

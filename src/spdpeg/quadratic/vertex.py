@@ -16,6 +16,7 @@ from .stopping import Outcome
 _MOST_LINES = 2000
 """Lines up to which this is tried."""
 _TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+"""The smallest tolerances that HiGHS takes."""
 
 
 def fits(model: Model) -> bool:

@@ -20,6 +20,7 @@ _SMALL = 200
 
 _ACCURACY = 1e-11
 _MOST_ITERATIONS = 1000
+"""Relative residual that conjugate gradients end at, and the most of their iterations."""
 
 
 class Normal(NamedTuple):

@@ -20,6 +20,7 @@ _SMALLEST = {1: 1e-5, 2: 1e-8}
 """The smallest one, as a part of the largest; along a line, by order."""
 
 _SMALLEST_ELSEWHERE = 1e-3
+"""The same on images and graphs."""
 
 _NORMAL = 0.6744897501960817
 """Median of the absolute value of a standard normal variable."""

@@ -27,7 +27,9 @@ _DENSE = 2000
 """Up to this d Newton systems are factorised; beyond, conjugate gradients."""
 
 _MOST_NEWTON = 30
+"""Newton's steps of one x-step."""
 _MOST_HALVINGS = 20
+"""Of one of them."""
 
 _TINY = 1e-12
 """A relative descent so small that values hardly show it: Newton's method converges so fast there that one full step

@@ -19,6 +19,7 @@ from ..view import View
 from .base import About, Solution, Solver
 
 _FEASIBLE = 1e-10
+"""The smallest tolerance that HiGHS takes, for constraints and for slopes."""
 
 
 def is_linear(problem: View) -> bool:

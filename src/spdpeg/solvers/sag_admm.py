@@ -31,6 +31,7 @@ _log = logging.getLogger(__name__)
 VARIANTS = ("simple", "inexact", "exact")
 
 _MOST_MEMORY = 2 << 30
+"""Bytes that the table of points may take."""
 
 
 @dataclass(eq=False, repr=False)

@@ -12,6 +12,7 @@ _CHUNK = 1 << 14
 """Rows drawn from one generator before the next one, seeded by its number, takes over."""
 
 _EARLY_PASSES = 5
+"""Passes of independent draws before rows are reshuffled."""
 
 _CROWDED = 4
 """Square of the batch over N from which on hardly a batch is free of repetitions by chance."""

@@ -19,6 +19,7 @@ _SHARED_BY = 4
 """Blocks come in multiples of it, so that two or four threads have the same number of them each."""
 
 _PAGE = 4096
+"""Bytes that a disk is read by; touching one number of each reads it all."""
 
 _RUNS = 32
 """Places in a block on a disk that a sample is read from."""
