@@ -17,7 +17,7 @@ ROOT = Path(spdpeg.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
 LAYERS = [
-    {"errors", "parameters", "sparse", "lazy"},
+    {"errors", "parameters", "sparse"},
     {"kernels"},
     {"losses", "penalties", "operators", "data", "graphs", "files"},
     {"plots", "sums", "pages"},
@@ -126,6 +126,16 @@ def test_tests_mirror_the_source() -> None:
     folders = {path.parent.relative_to(ROOT).parts[0] for path in FILES if path.parent != ROOT}
     assert folders <= with_tests
     assert with_tests - folders == {"docs", "stress"}
+
+
+TABLES = [path for path in FILES if path.name == "__init__.py" and "| file | what |" in path.read_text()]
+
+
+@pytest.mark.parametrize("path", TABLES, ids=module_name)
+def test_the_table_of_a_folder_lists_its_files(path: Path) -> None:
+    lines = [line for line in path.read_text().splitlines() if line.startswith("| ") and line != "| file | what |"]
+    listed = [name.strip() for line in lines for name in line.split("|")[1].split(",")]
+    assert sorted(listed) == sorted(file.stem for file in path.parent.glob("*.py") if file != path)
 
 
 @pytest.mark.parametrize("path", FILES, ids=module_name)

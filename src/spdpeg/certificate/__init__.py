@@ -8,6 +8,7 @@ lower bound on the optimal value (Fenchel). docs/theory.md tells why the bound h
 | record | the certificate, and what it says about a tolerance |
 | slopes | the dual variables of the rows: from x, from a solver, or moved to where no free direction is left |
 | bound | D(u, y), made feasible in floating point |
+| restore | slopes and multipliers moved into their domain, in 32 digits, on small problems |
 | residual | what is said where no bound exists |
 """
 

@@ -1,4 +1,17 @@
-"""What runs any method: `solve`, the one loop, budgets, rows to read, records, and the list of methods by name."""
+"""What runs any method: `solve`, the one loop, budgets, rows to read, records, and the list of methods by name.
+
+| file | what |
+|---|---|
+| solve, checks | the one call, and what it makes sure of |
+| registry | methods by name |
+| auto | the planner: which methods run if none is named, and why |
+| stages | what is planned, and how one method hands over to the next |
+| loop | steps, stopping, callbacks, interruption |
+| recorder | records, certificates and their schedule, the result |
+| budgets | what a run may spend, and its clock |
+| feed, shuffle, order | where the next rows come from: any order, or that of a stream, mixed in a buffer |
+| progress | bars for terminals |
+"""
 
 from .recorder import Progress
 from .registry import list_solvers

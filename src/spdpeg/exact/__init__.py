@@ -10,7 +10,7 @@
 | group_pieces, block_newton, block_models | the same where pieces are single columns or groups, in one compiled call |
 | sparsa | proximal gradient steps of spectral length, where pieces are too many for a model of them |
 | interior_point, split_program | losses made of lines, in one go |
-| multinomial | all classes at once |
+| joint_newton, multinomial, cox | losses that are no sum over single margins: all classes at once, times until events |
 | penalty_form | the penalties of a problem as one conic form |
 """
 

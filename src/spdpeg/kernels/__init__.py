@@ -1,1 +1,15 @@
-"""Compiled code that knows rows and vectors and nothing else: the floor everything stands on."""
+"""Compiled code that knows rows and vectors and nothing else: the floor everything stands on.
+
+| file | what |
+|---|---|
+| jit | compiling, caching, calling: the only file that knows Numba's ways |
+| terms, composition, loss_defaults | the hooks of terms as kernels take them; hooks made of other hooks |
+| rows, sweeps, collapse | rows, dense or sparse; sums over them; columns added up over pieces |
+| chain, weighted_chain | total variation along a chain, and the fused lasso of a signal with weights |
+| thresholds, exponentials | projections onto balls; exp and log as vector instructions |
+| lapack, double_double | factorisations inside kernels; numbers of 32 digits |
+| unions | connected parts of a graph |
+| mixing | the buffer of a stream |
+| survival | rows in the order of their times |
+| decimals | numbers and tables read from text |
+"""
