@@ -114,6 +114,8 @@ class GroupIdentifier:
         slope = np.abs(gradient + groups.ridge * x)
         used, weight = x != 0.0, groups.weight
         with np.errstate(divide="ignore", invalid="ignore"):
+            # A coordinate stays 0 while its slope is below its weight, a group while what the weights leave of its
+            # slopes is shorter than its cost. What has a ratio above 1 would move.
             ratio = np.where(used | (weight == 0.0), np.inf, slope / weight)[alone]
             if groups.members.size:
                 excess = np.maximum(slope - weight, 0.0)[groups.members]

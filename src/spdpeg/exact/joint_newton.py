@@ -172,6 +172,7 @@ class JointNewton:
                 )
             )
             x, margins = self._searched(model, x, result.x, margins, objective)
+            # One read for the Hessian, one for the margins at the end of the step; line searches need none.
             dual, passes = result.dual, passes + 2.0
         history = History(*(np.array(column) for column in zip(*records, strict=True)))
         if vanished:
@@ -191,6 +192,7 @@ class JointNewton:
         """Least squares with the gradient and the Hessian of the loss at x, and the penalties."""
         root, target = self._curvature(margins)
         size = len(root)
+        # A Problem takes the mean over its rows; the roots of their number make it the sum.
         return Problem(np.sqrt(size) * root, np.sqrt(size) * (root @ x - target), **self._terms)
 
     def _searched(

@@ -44,12 +44,14 @@ def minimize(problem: View, x: np.ndarray) -> Found:
     """The solution, from x."""
     n, m, d = problem.sums.n_rows, problem.F.n_outputs, problem.n_coordinates
     blocks = [sp.csr_array(data_matrix(problem.rows.block.rows)).toarray(), problem.F.matrix().toarray(), np.eye(d)]
+    # One weight of the augmented Lagrangian serves all blocks, so they are brought to the same size.
     sizes = [float(np.linalg.norm(block)) for block in blocks]
     units = [sizes[0] / size if size > 0.0 < sizes[0] else 1.0 for size in sizes]
     K = np.vstack([unit * block for unit, block in zip(units, blocks, strict=True)])
     terms = [_mean_loss(problem), problem.r2, problem.regularizer]
     penalty = _InUnits(*zip(terms, (n, m, d), units, strict=True))
     found = augmented.minimize(np.zeros((d, d)), np.zeros(d), Split(K, penalty), x)
+    # z = x has the exact zeros of the prox, x itself only up to rounding.
     structured = found.z[n + m :] / units[2]
     best = structured if problem.objective(structured) <= problem.objective(found.x) else found.x
     return Found(best, units[1] * found.y[n : n + m], found.y[:n])

@@ -240,6 +240,7 @@ class LocalSums:
         own = labels[: self._portions.width].astype(np.int64)
         blocks = list(self._each(lambda block, some: part.collapsed(block.rows, own, pieces)))
         portions = InMemory(part.cheaper(blocks, self.n_rows, pieces), self._portions.starts)
+        # Few entries are joined into one block, as every block costs calls of its own.
         if portions.n_entries > BLOCK_ENTRIES:
             return LocalSums(portions, self._labels, self._weights, self._loss)
         numbered = enumerate(portions.blocks())
