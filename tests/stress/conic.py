@@ -138,7 +138,7 @@ def _offer(case: Case, model: Model, best: Reference, x: np.ndarray, intercept: 
     their own, in which that may be much. So have the rows of F.
     """
     for candidate in (_projected(case, x), _projected(case, x, image=True)):
-        if not np.all(np.isfinite(candidate)) or not _rows_hold(case, candidate):
+        if not np.all(np.isfinite(candidate)) or not rows_hold(case, candidate):
             continue
         value = evaluate(case, candidate, intercept)
         upper = value.objective + (model.excess(candidate) if value.violation > 0 else 0.0)
@@ -146,15 +146,28 @@ def _offer(case: Case, model: Model, best: Reference, x: np.ndarray, intercept: 
             best.upper, best.x, best.intercept, best.violation = upper, candidate, intercept, value.violation
 
 
-def _rows_hold(case: Case, x: np.ndarray) -> bool:
-    """Whether F x keeps its bounds in the units of each row."""
-    if type(case.r2).__name__ not in ("Box", "NonNegative"):
+def rows_hold(case: Case, x: np.ndarray, outside: float = _OUTSIDE) -> bool:
+    """Whether F x keeps its bounds, but for this part of the terms of each row."""
+    if case.r2 is None:
         return True
     image, sizes = case.matrix @ x, np.abs(case.matrix) @ np.abs(x)
-    lower, upper = np.asarray(case.r2.lower, dtype=float), np.asarray(case.r2.upper, dtype=float)
+    lower, upper = _bounds(case.r2, len(image))
     for bound in (lower, upper):
         sizes = np.maximum(sizes, np.where(np.isfinite(bound), np.abs(bound), 0.0))
-    return bool(np.all(np.maximum(lower - image, image - upper) <= _OUTSIDE * sizes))
+    return bool(np.all(np.maximum(lower - image, image - upper) <= outside * sizes))
+
+
+def _bounds(penalty: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Those of each entry, as far as a penalty has them."""
+    match type(penalty).__name__:
+        case "Box" | "NonNegative":
+            ends = (np.asarray(end, dtype=float) for end in (penalty.lower, penalty.upper))
+            lower, upper = (np.broadcast_to(end, (size,)) for end in ends)
+            return lower, upper
+        case "SeparableSum":
+            own = [_bounds(part, len(block)) for part, block in blocks(penalty, np.zeros(size))]
+            return np.concatenate([low for low, _ in own]), np.concatenate([high for _, high in own])
+    return np.full(size, -np.inf), np.full(size, np.inf)
 
 
 def _projected(case: Case, x: np.ndarray, image: bool = False) -> np.ndarray:

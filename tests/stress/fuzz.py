@@ -28,6 +28,8 @@ INSIDE = 1e-7
 """Relative: a point that violates a set by more does not solve the problem."""
 CERTAIN = 1e-10
 """Relative: a point that violates no set by more shows that the sets have points in common."""
+ROUNDING = 64 * np.finfo(float).eps
+"""Relative to the terms of a constraint: no number in double precision need be nearer to it."""
 SAME_VALUE = 1e-9
 """Relative: the value that is reported is the objective."""
 
@@ -143,7 +145,9 @@ def judge(
 def _denied(case: Case, status: str, reference: conic.Reference) -> str:
     """Why it is wrong to say that there is no solution; nothing if it is right, or may be."""
     if status == "INFEASIBLE":
-        inside = reference.violation <= CERTAIN and not reference.infeasible
+        inside = reference.violation <= CERTAIN and not reference.infeasible and reference.x is not None
+        # Where entries are huge, what is little beside them may be much beside a bound.
+        inside = inside and conic.rows_hold(case, reference.x, ROUNDING)
         return f"a point of objective {reference.upper:.6g} satisfies all constraints" if inside else ""
     if status == "UNBOUNDED":
         return "no objective here is below 0"
@@ -161,7 +165,7 @@ def _false_claims(
     if own.violation > INSIDE:
         no = "; there is no feasible point" if infeasible else ""
         found.append((wrong, f"a set is violated by {own.violation:.2g}{no}"))
-    elif infeasible and own.violation > 0:
+    elif infeasible and own.violation > ROUNDING:
         found.append((wrong, "there is no feasible point"))
     beyond = own.objective - upper
     allowed = case.tol * abs(own.objective) + NO_GAP * at_zero(case) + own.own_rounding

@@ -1,11 +1,12 @@
 """The judge itself: wrong answers made on purpose are found, and the reference's own answer is not called wrong."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
+from spdpeg import penalties
 from stress import conic, fuzz, generator
 from stress.cases import Case
 from stress.objective import at_zero, evaluate
@@ -100,3 +101,13 @@ def test_the_reference_is_not_called_wrong(problems: list[tuple[Case, conic.Refe
         found = fuzz.judge(case, best.x, best.intercept, Claim(value.objective, 0.0), "TOLERANCE")
         wrong += [(str(case), reason) for verdict, reason in found if value.violation == 0.0]
     assert wrong == []
+
+
+def test_bounds_beside_other_penalties_are_seen() -> None:
+    """A point of 1e10 that misses a bound by 0.5 satisfies nothing, however small 0.5 is beside it."""
+    r2 = penalties.SeparableSum([penalties.Box(1.0, 2.0), penalties.L1(0.1)], [1, 1])
+    case = replace(generator.problem(SEEDS[0]), X=np.eye(2), r2=r2, matrix=np.array([[1.0, -1.0], [0.0, 1.0]]))
+    huge = np.array([1e10 + 0.5, 1e10])
+    assert not conic.rows_hold(case, huge, fuzz.ROUNDING)
+    assert conic.rows_hold(case, np.array([1e10 + 1.5, 1e10]), fuzz.ROUNDING)
+    assert not conic.rows_hold(case, np.array([0.5, 0.0]))
