@@ -18,7 +18,7 @@ def assert_multipliers_fit(model: Model, found: ModelSolution) -> None:
     assert found.residual == pytest.approx(residual, abs=1e-12)
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(40))
 def test_random_models(block: int) -> None:
     for seed in range(25 * block, 25 * block + 25):
         model = random_model(seed)
