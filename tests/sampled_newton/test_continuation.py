@@ -33,7 +33,8 @@ def fused(lam1: float, lam2: float, **options: Any) -> spdpeg.Problem:
 
 def place_of(problem: spdpeg.Problem) -> Neighbour:
     result = spdpeg.solve(problem, tol=1e-8)
-    return Neighbour(result.x, problem.view.sums.evaluate(result.x).margins, result.dual)
+    there = problem.view.sums.evaluate(result.x)
+    return Neighbour(result.x, there.margins, result.dual, there.gradient)
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-9])
@@ -80,9 +81,10 @@ def test_a_start_far_away_or_without_passes_is_refused() -> None:
     problem = fused(1e-3, 1e-3)
     solution = place_of(problem)
     way = Continuation(problem.view)
-    assert way.solve(problem.view, [solution], 1e-6, 1.0) is None
-    margins = problem.view.sums.evaluate(1e8 * solution.x).margins
-    far = way.solve(problem.view, [Neighbour(1e8 * solution.x, margins, solution.dual)], 1e-6, 1000.0)
+    assert way.solve(problem.view, [solution], 1e-6, 0.5) is None
+    there = problem.view.sums.evaluate(1e8 * solution.x)
+    place = Neighbour(1e8 * solution.x, there.margins, solution.dual, there.gradient)
+    far = way.solve(problem.view, [place], 1e-6, 1000.0)
     assert far is None or problem.certificate(far[0].x, far[0].dual).rel_gap <= 1.1e-6
 
 

@@ -1,9 +1,10 @@
 """From the solution of one problem to that of the next, on the same data under other penalties.
 
 Proximal Newton steps, with two differences to those of `solve`. Margins are linear in x: at a combination of solutions
-they need no product with the data. And the curvature of the loss changes little from one solution to the next: it is
-averaged over many rows and kept as long as it serves, corrected after each step so that the model changes the gradient
-along the step as the loss did. Whatever such steps do not settle soon is left to `solve`.
+they need no product with the data. Gradients are nearly so, and the first model is made of theirs without a read. And
+the curvature of the loss changes little from one solution to the next: it is averaged over many rows and kept as long
+as it serves, corrected after each step so that the model changes the gradient along the step as the loss did. Whatever
+such steps do not settle soon is left to `solve`.
 """
 
 import math
@@ -36,11 +37,12 @@ _MISSES = 5
 
 
 class Neighbour(NamedTuple):
-    """A solution: x, its margins, and the multipliers of F x in the sign of results."""
+    """A solution: x, its margins, the multipliers of F x in the sign of results, and the gradient of the loss."""
 
     x: np.ndarray
     margins: np.ndarray
     dual: np.ndarray
+    gradient: np.ndarray
 
 
 def extrapolate(ends: Sequence[Any]) -> Any:
@@ -67,35 +69,38 @@ class Continuation:
         n, begun = problem.rows.block.labels.size, time.perf_counter()
         form = splitting(problem)
         self._model.penalise(problem, form)
-        x, evaluation, reads = start.x, evaluated_rows(problem.sums, start.x, start.margins), n
         y = -start.dual if start.dual.size == problem.F.n_outputs else np.zeros(problem.F.n_outputs)
-        split = form.split(problem, x, y, evaluation.gradient)
-        value = evaluation.loss + problem.penalty.value(x)
-        records = [(reads / n, 0, time.perf_counter() - begun, value, 0.0)]
+        split = form.split(problem, start.x, y, start.gradient)
+        # Of three neighbours the gradient is extrapolated, too: no row is read for the first model.
+        x, margins, gradient, value, reads = start.x, start.margins, start.gradient, math.inf, 0
+        known = near[0].x, near[0].gradient
+        records: list[tuple[float, int, float, float, float]] = []
         gap, accuracy = math.inf, _ACCURACY
         for step in range(1, _MOST_STEPS + 1):
-            reads += n + self._refresh(evaluation)
+            reads += n + self._refresh(margins)
             if reads > max_passes * n:
                 return None
             with np.errstate(over="ignore", invalid="ignore"):  # in a model without curvature, which has no minimiser
-                point = self._model.minimize(x, evaluation.gradient, split, accuracy)
-            x_new = form.exact(problem, point, split)
-            there = evaluated_rows(problem.sums, x_new)
-            value_new = there.loss + problem.penalty.value(x_new)
-            if not value_new <= value + _SLACK * abs(value):
+                point = self._model.minimize(x, gradient, split, accuracy)
+            x = form.exact(problem, point, split)
+            evaluation = evaluated_rows(problem.sums, x)
+            before_value, value = value, evaluation.loss + problem.penalty.value(x)
+            if not value <= before_value + _SLACK * abs(before_value):
                 self._misses = _MISSES
                 return None
-            self._model.correct(x_new - x, there.gradient - evaluation.gradient)
-            x, evaluation, value = x_new, there, value_new
+            self._model.correct(x - known[0], evaluation.gradient - known[1])
+            margins, gradient, known = evaluation.margins, evaluation.gradient, (x, evaluation.gradient)
             records.append((reads / n, step, time.perf_counter() - begun, value, 0.0))
             before, gap = gap, least_gap(problem, x, evaluation, value, tol)
             if not gap > tol * abs(value):
                 certificate = self._certify(problem, form, x, split, evaluation, tol)
                 if certificate.met is not None:
                     dual = -form.multiplier(problem, split)
-                    return _account(x, dual, certificate, records), Neighbour(x, evaluation.margins, dual)
+                    place = Neighbour(x, evaluation.margins, dual, evaluation.gradient)
+                    return _account(x, dual, certificate, records), place
                 gap = certificate.gap if math.isfinite(certificate.gap) else certificate.residual
-            self._misses += _MISSES if gap > _POOR * before else 1
+            if step > 1:  # the first model is as good as what was extrapolated, whatever the curvature
+                self._misses += _MISSES if gap > _POOR * before else 1
             accuracy = max(_LAST_ACCURACY, 0.1 * accuracy)
         return None
 
@@ -110,12 +115,12 @@ class Continuation:
         dual = -form.multiplier(problem, split)
         return certify(problem, x, dual, evaluation=evaluation, tol=tol).judged(tol, self._loss_size)
 
-    def _refresh(self, evaluation: Evaluation) -> int:
+    def _refresh(self, margins: np.ndarray) -> int:
         """Take the curvature anew if it is time; the number of rows read."""
         if self._misses < _MISSES:
             return 0
         self._misses = 0
-        return self._model.move(evaluation.margins, 0.0, self._stride, 0, self._model.relative_rho)
+        return self._model.move(margins, 0.0, self._stride, 0, self._model.relative_rho)
 
 
 def _account(

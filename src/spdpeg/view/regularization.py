@@ -1,6 +1,6 @@
 """r1(x) + r2(F x): both penalties, the operator between them, and what they are together."""
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -104,6 +104,8 @@ class Regularization:
         free = np.flatnonzero(self.regularizer.free(self.n_coordinates))
         if free.size == 0:
             return sp.csc_array((self.n_coordinates, 0))
+        if free.size == 1 and self._intercept:
+            return _last_direction(self.n_coordinates)
         if self.r2.vanishes:
             basis = sp.eye_array(free.size, format="csc") if free.size <= MOST_FREE else None
         else:
@@ -123,3 +125,9 @@ class Regularization:
 
     def _beside_intercept(self, penalty: Penalty) -> Penalty:
         return SeparableSum([penalty, penalties.Zero()], [self._n_features, 1]) if self._intercept else penalty
+
+
+@lru_cache(maxsize=16)
+def _last_direction(size: int) -> sp.csc_array:
+    """That of the intercept, which paths ask for again and again."""
+    return sp.csc_array((np.ones(1), (np.array([size - 1]), np.zeros(1, dtype=np.int64))), shape=(size, 1))

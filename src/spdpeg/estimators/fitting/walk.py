@@ -127,10 +127,12 @@ class SeparateFits:
         if self._free and is_chain(problem.view):
             run = solve_chain(problem.view, settings.tol)
             if run is not None:
-                return Solution(problem, run), Neighbour(run.x, np.empty(0), run.dual)
+                return Solution(problem, run), Neighbour(run.x, np.empty(0), run.dual, np.empty(0))
         result = uninterrupted(quietly(problem, **settings._asdict(), **_start(problem, near)))
-        margins = evaluated_rows(problem.view.sums, result.x).margins if self._continuations else np.empty(0)
-        return Solution(problem, result), Neighbour(result.x, margins, result.dual)
+        margins, gradient = np.empty(0), np.empty(0)
+        if self._continuations:
+            _, margins, gradient, _ = evaluated_rows(problem.view.sums, result.x)
+        return Solution(problem, result), Neighbour(result.x, margins, result.dual, gradient)
 
 
 def _start(problem: Problem, near: list[Neighbour]) -> dict[str, Any]:
