@@ -9,6 +9,7 @@ chunk: loss and gradient at one point count as one read.
 
 import argparse
 import time
+from itertools import product
 from typing import Any
 
 import dask
@@ -20,8 +21,11 @@ import spdpeg
 from common import Verdicts, show
 from spdpeg import losses, operators, penalties
 
-_ITERATIONS = (1, 2, 3, 5, 10, 20, 40, 80)
+_ITERATIONS = (5, 10, 20, 40)
 """Of dask-ml's ADMM, each from its start."""
+
+_RHOS = (1.0, 100.0, 1000.0, 3000.0)
+"""Its default, at which the first iterates are 0 here, and others; the best of them is what is compared."""
 
 
 def made(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
@@ -82,9 +86,10 @@ def beside_dask_ml(client: Any, rows: int, verdicts: Verdicts) -> None:
         return honest(beta, X, y)
 
     families.Logistic.pointwise_gradient = staticmethod(counted)
-    table, reached = [], {}
+    table: list[list[Any]] = []
+    reached: dict[float, float] = {}
     with dask.config.set(scheduler="synchronous"):  # so that calls are counted here
-        for iterations in _ITERATIONS:
+        for rho, iterations in product(_RHOS, _ITERATIONS):
             calls = 0
             model = LogisticRegression(
                 solver="admm",
@@ -92,21 +97,21 @@ def beside_dask_ml(client: Any, rows: int, verdicts: Verdicts) -> None:
                 C=1.0 / lam,
                 max_iter=iterations,
                 fit_intercept=False,
-                solver_kwargs={"abstol": 0.0, "reltol": 0.0},
+                # The same problem: columns as they are. It stops by the number of iterations alone.
+                solver_kwargs={"abstol": 0.0, "reltol": 0.0, "rho": rho, "normalize": False},
             )
             model.fit(dX, dy)
             above = problem.objective(np.ravel(model.coef_)) / optimum - 1.0
-            table.append(["dask-ml, ADMM", iterations, f"{calls / 16:.0f}", f"{above:.1e}"])
+            reads = calls / 16
+            table.append([f"dask-ml, ADMM, rho = {rho:g}", iterations, f"{reads:.0f}", f"{above:.1e}"])
             for digits in (1e-4, 1e-6):
                 if above <= digits:
-                    reached.setdefault(digits, calls / 16)
+                    reached[digits] = min(reads, reached.get(digits, reads))
     ours = there.objective / optimum - 1.0
     table.append(["spdpeg, proved", "", f"{there.passes:.1f}", f"{ours:.1e}"])
     show(f"{rows:,} x 50, l1, 16 partitions", ["method", "iterations", "reads", "above the optimum"], table)
-    for digits in (1e-4, 1e-6):
-        fewest = reached.get(digits, float(table[-2][2]))
-        more = "" if digits in reached else " (not reached)"
-        verdicts.at_least(f"reads of dask-ml to {digits:g}{more} / of spdpeg to 1e-6", 5.0, fewest / there.passes)
+    for digits, reads in reached.items():
+        verdicts.at_least(f"reads of dask-ml to {digits:g}, best rho / of spdpeg to 1e-6", 5.0, reads / there.passes)
 
 
 def main() -> None:
