@@ -1,4 +1,4 @@
-"""One sweep over sparse rows that brings all sums a Newton step needs."""
+"""One sweep over rows that brings all sums a Newton step needs."""
 
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ class Ahead(NamedTuple):
 
 
 class DenseChunk(NamedTuple):
-    """Room for sparse rows written out, `CHUNK` at a time, whose outer products BLAS adds up; empty if none does."""
+    """Room for rows times numbers, `CHUNK` at a time, whose outer products BLAS adds up; empty if none does."""
 
     table: np.ndarray
     lapack: Routines
@@ -61,14 +61,20 @@ def add_outers(
     room: DenseChunk,
     out: np.ndarray,
 ) -> None:
-    """Add mean * w_i curvature_i a_i a_i^T to the lower triangle of out, for the sparse rows of a chunk."""
-    table = room.table
-    table[:] = 0.0
+    """Add mean * w_i curvature_i a_i a_i^T to the lower triangle of out, for the rows of a chunk."""
+    table = room.table[: stop - start]
+    if rows.indptr.size:
+        table[:] = 0.0
     for i in range(start, stop):
         scale = np.sqrt(mean * weight_of(weights, i) * curvatures[i])
         line = table[i - start]
-        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            line[np.uint64(rows.indices[p])] += scale * rows.values[p]
+        if rows.indptr.size == 0:
+            row = rows.values[i * rows.width : (i + 1) * rows.width]
+            for j in range(row.size):
+                line[j] = scale * row[j]
+        else:
+            for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+                line[np.uint64(rows.indices[p])] += scale * rows.values[p]
         if rows.bias != 0.0:
             line[rows.width] = scale * rows.bias
     add_gram(room.lapack, table, out)
@@ -184,15 +190,3 @@ def outer_sum(rows: Rows, factors: np.ndarray, room: DenseChunk, out: np.ndarray
             if factors[i] != 0.0:
                 add_outer(rows, i, factors[i], out)
     complete(out, room.table.size == 0)
-
-
-@kernel
-def mirror(out: np.ndarray) -> None:
-    """Make a matrix whose lower triangle is known symmetric."""
-    complete(out, False)
-
-
-@kernel
-def rank_update(lapack: Routines, rows: np.ndarray, out: np.ndarray) -> None:
-    """Add rows^T rows to the lower triangle of `out`, without holding up other threads."""
-    add_gram(lapack, rows, out)

@@ -22,7 +22,7 @@ from scipy.linalg import blas
 from ..data import Block
 from ..data.blocks import data_matrix
 from ..kernels.rows import adjoint
-from .part import sparse_gram
+from .part import gram
 
 _BLOCK_ENTRIES = 1 << 17
 """Entries of dense rows that are worked on at a time."""
@@ -376,7 +376,7 @@ def _fill_dense(block: Block, weights: np.ndarray, place: np.ndarray, out: np.nd
 def _fill_sparse(block: Block, weights: np.ndarray, place: np.ndarray, out: np.ndarray) -> None:
     rows, d, n = block.rows, block.rows.width, block.labels.size
     labels = block.labels - place[-1]
-    out[:d, :d] = sparse_gram(rows, weights)
+    out[:d, :d] = gram(rows, weights)
     for k, values in ((d, np.ones(n)), (d + 1, labels)):
         column = np.empty(d)
         adjoint(rows, weights, values, column)

@@ -1,6 +1,6 @@
 """The sums over one block of rows, from which those over all rows are added up."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,11 +10,8 @@ from ..kernels.jit import CHUNK, frozen
 from ..kernels.lapack import routines
 from ..kernels.rows import Rows, column_squares
 from ..kernels.rows import margins as row_margins
-from ..kernels.sweeps import Ahead, AtRows, DenseChunk, Labelled, mirror, outer_sum, rank_update, read_margins, sweep
+from ..kernels.sweeps import Ahead, AtRows, DenseChunk, Labelled, outer_sum, read_margins, sweep
 from ..losses import Loss
-
-_CACHED_ENTRIES = 1 << 17
-"""Entries of dense rows that are worked on at a time, so that all products with them find them in the cache."""
 
 _SCATTERED = 0.28
 """Cost of a product of two entries of a sparse row that is added to a matrix; nanoseconds, say."""
@@ -57,11 +54,8 @@ def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows
     gradient = np.zeros(d)
     step = Ahead(*[_NOTHING] * 6) if model is None else Ahead(request.ahead, *model, u, np.zeros(d))
     data = Labelled(*block, loss.read_term, loss.curvature_term)
-    if block.rows.indptr.size:
-        room = _room(block.rows, d) if request.curvature else _NO_ROOM
-        value = float(sweep(data, request.x, request.known, room, here, step, gradient, out))
-    else:
-        value = _read_dense(data, request, here, step, gradient, out)
+    room = _room(block.rows, d) if request.curvature else _NO_ROOM
+    value = float(sweep(data, request.x, request.known, room, here, step, gradient, out))
     curvatures = here.curvatures
     return PartSums(value, gradient, out, step.gradient, float(curvatures.min()), float(curvatures.max()))
 
@@ -69,11 +63,7 @@ def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows
 def margins(rows: Rows, n_rows: int, x: np.ndarray) -> np.ndarray:
     """A x for the rows of a block, with the same bits as `read` has them."""
     out = np.empty(n_rows)
-    if rows.indptr.size:
-        row_margins(rows, x, out)
-        return out
-    for table, some in _tables(rows, n_rows):
-        out[some] = table @ x
+    row_margins(rows, x, out)
     return out
 
 
@@ -94,18 +84,11 @@ def column_squares_of(block: Block) -> np.ndarray:
 def curvature(block: Block, curvatures: np.ndarray) -> np.ndarray:
     """A^T W diag(curvatures) A over the number of rows."""
     factors = curvatures * block.weights / curvatures.size if block.weights.size else curvatures / curvatures.size
-    d = block.rows.width + (block.rows.bias != 0.0)
-    if block.rows.indptr.size:
-        return sparse_gram(block.rows, factors)
-    out = np.zeros((d, d))
-    for table, some in _tables(block.rows, curvatures.size):
-        _add_gram(table, factors[some], out)
-    mirror(out)
-    return out
+    return gram(block.rows, factors)
 
 
-def sparse_gram(rows: Rows, factors: np.ndarray) -> np.ndarray:
-    """The sum of factor_i a_i a_i^T over sparse rows."""
+def gram(rows: Rows, factors: np.ndarray) -> np.ndarray:
+    """The sum of factor_i a_i a_i^T, factors at least 0."""
     d = rows.width + (rows.bias != 0.0)
     room, out = _room(rows, d), np.zeros((d, d))
     outer_sum(rows, factors, room, out)
@@ -113,9 +96,9 @@ def sparse_gram(rows: Rows, factors: np.ndarray) -> np.ndarray:
 
 
 def _room(rows: Rows, d: int) -> DenseChunk:
-    """For sparse rows to be written out, where that makes their outer products cheaper."""
-    n = rows.indptr.size - 1
-    return DenseChunk(np.zeros((CHUNK, d)), routines()) if _is_dense(_squares(rows), n, d) else _NO_ROOM
+    """For rows to be written out, where that makes their outer products cheaper."""
+    dense = rows.indptr.size == 0 or _is_dense(_squares(rows), rows.indptr.size - 1, d)
+    return DenseChunk(np.empty((CHUNK, d)), routines()) if dense else _NO_ROOM
 
 
 def _squares(rows: Rows) -> float:
@@ -174,50 +157,3 @@ def _collapsed_dense(rows: Rows, labels: np.ndarray, pieces: int) -> Rows:
     if pieces < inside.size:
         table = np.add.reduceat(table, np.searchsorted(labels[order], np.arange(pieces)), axis=1)
     return Dense(table).rows._replace(bias=rows.bias)
-
-
-def _read_dense(
-    data: Labelled, request: Request, here: AtRows, step: Ahead, gradient: np.ndarray, out: np.ndarray
-) -> float:
-    """Some rows at a time, so that the products with them find them in the cache."""
-    n = here.margins.size
-    total = 0.0
-    same = not request.known and np.array_equal(step.point, request.x)
-    for table, some in _tables(data.rows, n):
-        part = AtRows(*(vector[some] for vector in here))
-        if not request.known:
-            part.margins[:] = table @ request.x
-        weights = data.weights[some]
-        total += float(read_margins(data._replace(labels=data.labels[some], weights=weights), part)) * part.margins.size
-        mean_weights: Any = weights / n if weights.size else 1.0 / n
-        gradient += (mean_weights * part.slopes) @ table
-        if step.point.size:
-            there = part.margins if same else table @ step.point
-            step.foretold[some] = step.slopes[some] + step.curvatures[some] * (there - step.margins[some])
-            step.gradient[:] += (mean_weights * step.foretold[some]) @ table
-        if out.size:
-            _add_gram(table, mean_weights * part.curvatures, out)
-    mirror(out)
-    return total / n
-
-
-def _tables(rows: Rows, n_rows: int) -> Any:
-    """Some dense rows at a time as a float64 table, an intercept's column included."""
-    width, bias = rows.width, rows.bias
-    values = rows.values.reshape(n_rows, width)
-    size = min(n_rows, max(1, _CACHED_ENTRIES // (width + 1)))
-    # One table is filled again and again: it stays in the cache, and no copy of all rows is made.
-    copied = bias != 0.0 or values.dtype != np.float64
-    spare = np.full((size, width + (bias != 0.0)), bias) if copied else _NO_MATRIX
-    for start in range(0, n_rows, size):
-        stop = min(start + size, n_rows)
-        table = values[start:stop]
-        if copied:
-            spare[: stop - start, :width] = table
-            table = spare[: stop - start]
-        yield table, slice(start, stop)
-
-
-def _add_gram(rows: np.ndarray, factors: np.ndarray, out: np.ndarray) -> None:
-    """The lower triangle of out += rows^T diag(factors) rows, factors at least 0."""
-    rank_update(routines(), np.sqrt(factors)[:, None] * rows, out)
