@@ -182,6 +182,11 @@ def test_structures(structure: Any) -> None:
     assert loss == pytest.approx(model.mean_loss_)
 
 
+def test_bounds_that_do_not_fit() -> None:
+    with pytest.raises(InputError, match=r"lower of Box has shape \(2,\)"):
+        FusedCoxRegression(bounds=[[1, 2], [3]]).fit(X, Y)
+
+
 def test_bounds() -> None:
     model = fused(positive=True).fit(X, Y)
     assert model.coef_.min() == 0.0

@@ -56,3 +56,13 @@ def test_constraints_that_contradict_each_other_are_told() -> None:
     for loss in (losses.Logistic(), losses.SquaredHinge(), losses.Huber(0.5)):
         result = spdpeg.solve(spdpeg.Problem(X, y, loss, r1, r2, np.zeros((2, 6))), tol=1e-6)
         assert (loss, result.status) == (loss, spdpeg.Status.INFEASIBLE)
+
+
+def test_a_working_set_of_groups_beside_squares_of_nothing() -> None:
+    """F x has more entries than x, and r2 no multipliers but 0."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 4)), rng.standard_normal(40)
+    for r1 in (None, penalties.GroupL2(0.01, groups=2)):
+        problem = spdpeg.Problem(X, y, losses.Huber(0.3), r1, penalties.L2Squared(0.1), np.zeros((6, 4)))
+        result = spdpeg.solve(problem, "working-set", tol=1e-6)
+        assert result.status is spdpeg.Status.TOLERANCE

@@ -1,5 +1,6 @@
 """Proximal Newton against optima of an independent conic solver."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -108,3 +109,13 @@ def test_refuses_corners_and_rows_that_are_not_positive() -> None:
         run(instance.problem(loss=losses.Hinge()))
     with pytest.raises(InputError, match="rows"):
         run(instance.problem(), rows=0)
+
+
+def test_a_start_of_ones_own_with_rows_on_a_disk(tmp_path: Path) -> None:
+    """A certificate comes before the first step, and its margins are not kept as a vector."""
+    case = catalogue.instance()
+    mapped = np.memmap(tmp_path / "X", dtype=float, mode="w+", shape=case.X.shape)
+    mapped[:] = case.X
+    problem = spdpeg.Problem(mapped, case.labels, losses.Logistic(), penalties.L1(0.01))
+    result = spdpeg.solve(problem, "sampled-newton", tol=1e-6, x0=np.ones(case.X.shape[1]))
+    assert result.status is spdpeg.Status.TOLERANCE

@@ -242,6 +242,8 @@ class _Parts:
             return problem.penalty.chain_dual(x, -gradient)
         lines = self.penalties
         if isinstance(lines, Groups):
+            if not self.form.inner.K.shape[0]:  # r2 is made of squares
+                return self.form.multiplier(x, np.zeros(0))
             # Of groups of x itself: what the weights of r1 leave of the slope.
             slopes = -(gradient + lines.ridge * x)
             return (slopes - np.clip(slopes, -lines.weight, lines.weight))[: problem.F.n_outputs]

@@ -234,7 +234,10 @@ class _Path:
         for cone in self._cones:
             own = slice(n + cone.rows.start, n + cone.rows.stop)
             matrix[own, own] = -cone.block()
-        factors = scipy.linalg.lu_factor(matrix, check_finite=True)
+        lu, pivots, failed = scipy.linalg.lapack.dgetrf(matrix)
+        if failed or not np.all(np.isfinite(lu)):
+            raise np.linalg.LinAlgError
+        factors = lu, pivots
         ahead = self._direction(matrix, factors, slope, missed, 0.0, None)
         reach = min(1.0, self._longest(ahead))
         centring = (1.0 - reach) ** 3 if self._orders else 0.0
@@ -268,9 +271,9 @@ class _Path:
         for k, cone in enumerate(self._cones):
             goals.append(cone.target(mu, None if ahead is None else (ahead.X[k], ahead.Z[k])))
             right[n + cone.rows.start : n + cone.rows.stop] += cone.corner(goals[-1])
-        found = scipy.linalg.lu_solve(factors, right)
+        found = scipy.linalg.lapack.dgetrs(*factors, right)[0]
         for _ in range(_REFINEMENTS):
-            found = found + scipy.linalg.lu_solve(factors, right - matrix @ found)
+            found = found + scipy.linalg.lapack.dgetrs(*factors, right - matrix @ found)[0]
         dw, dy = found[:n], found[n:]
         dp = np.where(self._above, over + self._p / self._u * dy[:lines], 0.0)
         dq = np.where(self._below, short - self._q / self._v * dy[:lines], 0.0)

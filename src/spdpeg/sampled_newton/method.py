@@ -145,7 +145,8 @@ class SampledNewton(Periodic, Watcher):
         self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
     ) -> None:
         if math.isnan(state.numbers["value"]):
-            self._begin(problem, state, evaluation)
+            margins = problem.sums.vector(evaluation.margins)  # where rows are on a disk they are not kept as one
+            self._begin(problem, state, evaluation._replace(margins=margins))
 
     def _begin(self, problem: View, state: State, evaluation: Evaluation) -> None:
         """With the loss as evaluated at the start."""

@@ -241,7 +241,11 @@ class AtZero(NamedTuple):
     @property
     def inwards(self) -> list[np.ndarray]:
         """The descents without what bounds on the coefficients keep them from following."""
-        return self.descents if self.r1 is None else [self.r1.inwards(descent) for descent in self.descents]
+        if self.r1 is None:
+            return self.descents
+        for descent in self.descents:
+            self.r1.pack(descent.size)  # refuses parameters that do not fit
+        return [self.r1.inwards(descent) for descent in self.descents]
 
 
 def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
