@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses, operators, penalties
-from spdpeg.exact.block_models import Blocks
-from spdpeg.exact.block_newton import minimized
+from spdpeg.exact.block_newton import Aim, minimized
+from spdpeg.exact.block_terms import Blocks
 from spdpeg.exact.group_pieces import GroupIdentifier, Groups
 from spdpeg.exact.penalty_form import PenaltyForm
 
@@ -60,8 +60,8 @@ def test_the_minimum_is_that_of_interior_points(loss: Any, kind: str, dense: boo
     given = problem(loss, PENALTIES[kind], 3, intercept=dense, dense=dense)
     _, blocks, labels = groups_of(given)
     block = given.view.sums.collapse(labels, labels.size).block
-    found = minimized(block, loss, blocks, np.zeros(labels.size), 1e-13)
-    assert found is not None
+    found = minimized(block, loss, blocks, np.zeros(labels.size), Aim(1e-13, 1e-13, 0.0))
+    assert found.found
     x = found.w[labels]
     result = spdpeg.solve(given, "prox-newton", tol=1e-10)
     assert given.objective(x) <= result.objective + 1e-12 * abs(result.objective)

@@ -64,6 +64,8 @@ _MOST_LONG = 64
 _MOST_PIECES, _MOST_RIDGE_PIECES = 1000, 200
 """Pieces of a working set beyond which models of all of them cost more than many reads in memory, or, beside a ridge,
 than the few that a quasi-Newton model takes."""
+_MOST_COLUMNS = 20_000
+"""The same of single columns and groups, whose models are solved on the columns."""
 _MANY_READS = 500
 """Reads after which that was a wrong guess."""
 _CURVATURE = 1e6
@@ -157,7 +159,7 @@ def _with_many_pieces(problem: View, method: WorkingSet, stage: Planned, tol: fl
     if form.lines is not None and not form.lines.weight.any() and _is_ridge(problem, form.lines):
         other, most = ProxLBFGS(), _MOST_RIDGE_PIECES
     elif problem.penalty.joint is not None:
-        other, most = SpaRSA(), _MOST_PIECES
+        other, most = SpaRSA(), _MOST_PIECES if form.groups is None else _MOST_COLUMNS
     else:
         return [stage]
     return [

@@ -7,7 +7,8 @@
 | newton_models | how models are minimised: interior points, face by face, 32 digits |
 | prox_lbfgs | quasi-Newton steps for a ridge and many coordinates |
 | working_set, identify, pieces, condensed | Newton's steps among few pieces of many coordinates |
-| group_pieces, block_newton, block_models | the same where pieces are single columns or groups, in one compiled call |
+| group_pieces, block_newton | the same where pieces are single columns or groups, in one compiled call |
+| block_models, block_face, block_terms | its models, by coordinate descent and Newton steps among what is not 0 |
 | sparsa | proximal gradient steps of spectral length, where pieces are too many for a model of them |
 | interior_point, split_program | losses made of lines, in one go |
 | joint_newton, multinomial, cox | losses that are no sum over single margins: all classes at once, times until events |

@@ -10,21 +10,22 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data import Block
-from ..kernels.jit import CHUNK, allocating, allocating_kernel, call_chunk, call_scalar, inner, shared
-from ..kernels.lapack import Routines, add_gram, routines
-from ..kernels.rows import Rows, add_row, row_dot, weight_of
-from ..kernels.sweeps import Labelled, complete
+from ..kernels.columns import add_column, column_dot, columns_of
+from ..kernels.jit import CHUNK, allocating_kernel, call_chunk, call_scalar, shared
+from ..kernels.lapack import Routines, routines
+from ..kernels.rows import row_dot, weight_of
+from ..kernels.sweeps import Labelled
 from ..losses import Loss
-from .block_models import Blocks, Room, minimize_blocks, norms_at, shrunk
+from .block_models import Room, gap, minimize_blocks, missing, proximal_move, room_for, steepness
+from .block_terms import Blocks, Point, Quadratic, norms_at, shrunk
 from .newton import ARMIJO, CLOSE, FIRST_FLOOR, ROUNDING, SHORTEST
 
-_MOST_STEPS = 40
+_MOST_STEPS = 60
+_LITTLE = 0.01
+"""Part of a gap that a step gains at least, if it is worth the while."""
 
-_NEGLIGIBLE = 1e-17
-"""Part of the objective that a model's minimum may miss."""
-
-_WRITTEN, _MULTIPLIED, _SCATTERED = 2.2, 0.02, 0.28
-"""Costs of curvature by dense and by scattered products, as in `sums.part`."""
+_INEXACT = 0.2
+"""Part of what the conditions at hand miss, to which a model is solved."""
 
 
 class Reached(NamedTuple):
@@ -32,14 +33,25 @@ class Reached(NamedTuple):
 
     w: np.ndarray
     margins: np.ndarray
+    found: bool
+    """Whether that is the minimum."""
 
 
-def minimized(block: Block, loss: Loss, penalties: Blocks, w: np.ndarray, enough: float) -> Reached | None:
-    """The minimum among the columns of a block, up to this part of the objective; None where steps lead nowhere."""
+class Aim(NamedTuple):
+    """Gaps, as parts of the objective, at which the steps end."""
+
+    fine: float
+    coarse: float
+    """Once entries have been visited so often; then also where a step gained little beside it."""
+    visits: float
+
+
+def minimized(block: Block, loss: Loss, penalties: Blocks, w: np.ndarray, aim: Aim) -> Reached:
+    """The minimum among the columns of a block, or where steps came to that lead no further."""
     w, margins = w.copy(), np.empty(block.labels.size)
     data = Labelled(*block, loss.read_term, loss.curvature_term)
-    found = _minimized(data, penalties, w, margins, (enough, float(loss.curvature)), routines())
-    return Reached(w, margins) if found else None
+    found = _minimized(data, penalties, w, margins, aim, float(loss.curvature), routines())
+    return Reached(w, margins, bool(found))
 
 
 @allocating_kernel
@@ -48,59 +60,45 @@ def _minimized(
     penalties: Blocks,
     w: np.ndarray,
     margins: np.ndarray,
-    limits: tuple[float, float],
+    aim: Aim,
+    bound: float,
     lapack: Routines,
 ) -> bool:
     n, k, rows = margins.size, w.size, data.rows
-    slopes, curvatures, gradient = np.empty(n), np.empty(n), np.empty(k)
-    there, trial, spare, between = np.empty(n), np.empty(k), np.empty(n), np.empty(k)
-    opened, places = np.empty(penalties.cost.size, dtype=np.bool_), np.empty(k, dtype=np.int64)
+    slopes, there, trial, spare, between = np.empty(n), np.empty(n), np.empty(k), np.empty(n), np.empty(k)
+    opened, steep = np.ones(penalties.cost.size, dtype=np.bool_), np.empty(penalties.cost.size)
+    model = Quadratic(columns_of(rows, k, n), np.empty(n), np.empty(n), np.empty(k))
+    point, room = Point(trial, there, steep), room_for(n, k, penalties.cost.size)
     for i in range(n):
         margins[i] = row_dot(rows, i, w)
     value = _read(data, margins, slopes) + _squares(penalties.ridge, w) + norms_at(penalties, w)
-    floor = 0.0
+    floor, visits, gained = 0.0, 0.0, np.inf
     for _ in range(_MOST_STEPS):
         if not np.isfinite(value):
             return False
-        largest = 0.0
-        for i in range(n):
-            curvatures[i] = call_scalar(data.curvature, margins[i], data.labels[i])
-            largest = max(largest, curvatures[i])
-        if floor > 0.0:
-            least = floor * (limits[1] if np.isfinite(limits[1]) else largest)
-            for i in range(n):
-                curvatures[i] = max(curvatures[i], least)
-        gradient[:] = 0.0
-        for i in range(n):
-            add_row(rows, i, weight_of(data.weights, i) * slopes[i] / n, gradient)
-        for j in range(k):
-            gradient[j] += penalties.ridge[j] * w[j]
-        a = _open(penalties, w, gradient, opened, places)
-        if a == 0:
-            return True
-        some = _chosen(penalties, opened, a)
-        H, q, v = np.zeros((a, a)), np.empty(a), np.empty(a)
-        _curvature(data, curvatures, places, lapack, H)
-        for j in range(k):
-            if places[j] >= 0:
-                q[places[j]], v[places[j]] = gradient[j], w[j]
-        for j in range(a):
-            H[j, j] += some.ridge[j]
-        first, before = q.copy(), v.copy()
-        room = Room(np.empty(a), np.empty(a), np.empty(a, dtype=np.int64), np.empty(a * a))
-        if not minimize_blocks(H, q, v, some, room, lapack, _NEGLIGIBLE * abs(value)):
+        _model_at(data, margins, slopes, floor, bound, model)
+        missed = _open(model, penalties, w, abs(value), opened, steep, room)
+        enough = (aim.coarse if visits > aim.visits else aim.fine) * abs(value)
+        little = visits > aim.visits and gained <= _LITTLE * aim.coarse * abs(value)
+        if missed <= enough or little:
+            # Blocks that were held at the start of the last steps may not be any more.
+            before = np.count_nonzero(opened)
+            opened[:] = True
+            missed = _open(model, penalties, w, abs(value), opened, steep, room)
+            if missed <= enough or (little and np.count_nonzero(opened) <= before):
+                return missed <= enough or gained <= ROUNDING * abs(value)
+        trial[:], there[:] = w, model.slopes
+        asked = max(_INEXACT * missed, 0.5 * enough)
+        visited = minimize_blocks(model, penalties, opened, point, room, lapack, asked, abs(value))
+        if visited < 0.0:
             return False
-        slope, curvature = norms_at(some, v) - norms_at(some, before), 0.0
-        for j in range(a):
-            slope += first[j] * (v[j] - before[j])
-            curvature += (v[j] - before[j]) * (q[j] - first[j])
-        foretold = -(slope + 0.5 * curvature)
-        trial[:] = w
+        visits += visited
+        slope = norms_at(penalties, trial) - norms_at(penalties, w)
+        there[:] = margins
         for j in range(k):
-            if places[j] >= 0:
-                trial[j] = v[places[j]]
-        for i in range(n):
-            there[i] = row_dot(rows, i, trial)
+            if trial[j] != w[j]:
+                slope += (model.gradient[j] + penalties.ridge[j] * w[j]) * (trial[j] - w[j])
+                add_column(model.columns, j, trial[j] - w[j], there)
         length, after = 1.0, np.inf
         while True:
             # Along the way, margins are those between the two ends.
@@ -109,16 +107,36 @@ def _minimized(
                 break
             length *= 0.5
             if length < SHORTEST:
+                break
+        if length < SHORTEST:
+            # The model is too flat to tell where to go.
+            if floor >= 1.0:
                 return False
-        w[:], margins[:] = between, spare
-        gained, value, exact = value - after, after, floor == 0.0
+            _read(data, margins, slopes)
+        else:
+            w[:], margins[:] = between, spare
+            gained, value = value - after if length == 1.0 else np.inf, after
         if length < 0.5:
             floor = min(max(10.0 * floor, FIRST_FLOOR), 1.0)
         else:
-            floor = 0.0 if foretold <= CLOSE * abs(value) else 0.1 * floor
-        if length == 1.0 and exact and (foretold <= limits[0] * abs(value) or gained <= ROUNDING * abs(value)):
-            return True
-    return True
+            floor = 0.0 if -slope <= CLOSE * abs(value) else 0.1 * floor
+    return False
+
+
+@shared
+def _model_at(
+    data: Labelled, margins: np.ndarray, slopes: np.ndarray, floor: float, bound: float, model: Quadratic
+) -> None:
+    """The slopes and curvatures of the mean loss, these not below a part of the largest."""
+    n, largest = margins.size, 0.0
+    for i in range(n):
+        model.curvatures[i] = call_scalar(data.curvature, margins[i], data.labels[i])
+        largest = max(largest, model.curvatures[i])
+    least = floor * (bound if np.isfinite(bound) else largest)
+    for i in range(n):
+        mean = weight_of(data.weights, i) / n
+        model.slopes[i] = mean * slopes[i]
+        model.curvatures[i] = mean * max(model.curvatures[i], least)
 
 
 @shared
@@ -142,101 +160,38 @@ def _squares(ridge: np.ndarray, w: np.ndarray) -> float:
 
 
 @shared
-def _open(penalties: Blocks, w: np.ndarray, gradient: np.ndarray, opened: np.ndarray, places: np.ndarray) -> int:
-    """Number the coordinates of blocks that are in use, or that their penalties do not hold; returns how many."""
-    count = 0
+def _open(
+    model: Quadratic,
+    penalties: Blocks,
+    w: np.ndarray,
+    total: float,
+    opened: np.ndarray,
+    steep: np.ndarray,
+    room: Room,
+) -> float:
+    """Of the blocks that are open, find those in use or not held by their penalties; how much they miss."""
+    q, own, scaling = room.q, 0.0, 0.0
     for g in range(penalties.cost.size):
+        if not opened[g]:
+            continue
         start, stop = penalties.starts[g], penalties.starts[g + 1]
         used, square = False, 0.0
         for j in range(start, stop):
+            model.gradient[j] = column_dot(model.columns, j, model.slopes)
+            q[j] = model.gradient[j] + penalties.ridge[j] * w[j]
             used |= w[j] != 0.0
-            square += shrunk(gradient[j], penalties.weight[j]) ** 2
+            square += shrunk(q[j], penalties.weight[j]) ** 2
         opened[g] = used or np.sqrt(square) > penalties.cost[g]
-        for j in range(start, stop):
-            places[j] = count if opened[g] else -1
-            count += opened[g]
-    return count
-
-
-@allocating
-def _chosen(penalties: Blocks, opened: np.ndarray, count: int) -> Blocks:
-    """The penalties of the blocks that are open."""
-    number = 0
-    for g in range(opened.size):
-        number += opened[g]
-    some = Blocks(np.empty(count), np.empty(count), np.zeros(number + 1, dtype=np.int64), np.empty(number))
-    block, place = 0, 0
-    for g in range(opened.size):
+        steep[g] = steepness(model, penalties, g) if opened[g] else 0.0
         if not opened[g]:
             continue
-        for j in range(penalties.starts[g], penalties.starts[g + 1]):
-            some.weight[place], some.ridge[place] = penalties.weight[j], penalties.ridge[j]
-            place += 1
-        some.cost[block] = penalties.cost[g]
-        block += 1
-        some.starts[block] = place
-    return some
-
-
-@allocating
-def _curvature(data: Labelled, curvatures: np.ndarray, places: np.ndarray, lapack: Routines, H: np.ndarray) -> None:
-    """H = sum_i w_i h_i a_i a_i^T / n over the columns that have a place."""
-    rows, n, width = data.rows, curvatures.size, H.shape[0]
-    dense = rows.indptr.size == 0
-    squares = 0.0
-    if not dense:
-        for i in range(n):
-            count = 0
-            for p in range(rows.indptr[i], rows.indptr[i + 1]):
-                count += places[rows.indices[p]] >= 0
-            squares += count * count
-        dense = _SCATTERED * squares > n * width * (_WRITTEN + _MULTIPLIED * width)
-    table = np.empty((CHUNK if dense else 1, width))
-    found = np.empty(width, dtype=np.int64)
-    for start in range(0, n, CHUNK):
-        stop = min(start + CHUNK, n)
-        if dense:
-            table[:] = 0.0
-        for i in range(start, stop):
-            factor = weight_of(data.weights, i) * curvatures[i] / n
-            line = table[i - start if dense else 0]
-            count = _gather(rows, i, places, line, found, dense)
-            if dense:
-                for a in range(width):
-                    line[a] *= np.sqrt(factor)
-                continue
-            for a in range(count):
-                scaled, into = factor * line[a], H[found[a]]
-                for b in range(a):
-                    into[found[b]] += scaled * line[b]
-                into[found[a]] += 0.5 * scaled * line[a]
-        if dense:
-            add_gram(lapack, table, H)
-    complete(H, not dense)
-
-
-@inner
-def _gather(rows: Rows, i: int, places: np.ndarray, line: np.ndarray, found: np.ndarray, dense: bool) -> int:
-    """Entries of a row in columns that have a place: by their places, or one after the other with their places."""
-    count = 0
-    if rows.indptr.size == 0:
-        for j in range(rows.width):
-            if places[j] >= 0:
-                line[places[j]] = rows.values[i * rows.width + j]
-    else:
-        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            place = places[np.uint64(rows.indices[p])]
-            if place >= 0:
-                line[place if dense else count] = rows.values[p]
-                if not dense:
-                    found[count] = place
-                    count += 1
-    if rows.bias != 0.0 and places[rows.width] >= 0:
-        line[places[rows.width] if dense else count] = rows.bias
-        if not dense:
-            found[count] = places[rows.width]
-            count += 1
-    return count
+        if steep[g] <= 0.0:
+            return np.inf
+        pull = steep[g] * proximal_move(penalties, g, w, q, steep[g], room.move)
+        alone, all_of_them = missing(penalties, g, w, pull, steep[g], total)
+        own += alone
+        scaling = max(scaling, all_of_them)
+    return gap(own, scaling, norms_at(penalties, w), total)
 
 
 @shared

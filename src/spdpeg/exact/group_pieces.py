@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..penalties.conic import ConicForm, broken_lines, group_norms, identity, norms, squares
-from .block_models import Blocks
+from .block_terms import Blocks
 from .identify import Identified
 from .pieces import Pieces, diagonal_of
 

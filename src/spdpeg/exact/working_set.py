@@ -22,7 +22,7 @@ from ..solvers.base import About, FullReads, Solution, kept_for, per_problem, re
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
 from ..view import View
-from .block_newton import minimized
+from .block_newton import Aim, Reached, minimized
 from .condensed import Condensed
 from .group_pieces import GroupIdentifier, Groups
 from .identify import Identified, Identifier
@@ -44,9 +44,23 @@ _INNER = 0.01
 _INNER_TOL = 0.02
 """Part of the tolerance below which the small problem need not be solved."""
 
-_CHEAP = 1e-5
-"""Times these where steps are compiled: a bound is of first order in what is left, and a step more costs less than a
-read."""
+_LEFT = 0.3
+"""Part of the gap, or of the tolerance, that compiled steps may leave."""
+
+_FINER = 0.01
+"""Factor on that after a step that has stalled."""
+
+_COARSE = 1e-3
+"""Part of the gap that they come to before they ask whether another read would take less time."""
+
+_VISITS = 30.0
+"""Visits to as many entries as there are in all that take longer than such a read and the step that follows."""
+
+_FIRST_TOL = 1e-6
+"""Tolerance before it is known."""
+
+_MOST_MODEL = 500
+"""Coordinates that interior points are asked for where compiled steps lead no further."""
 
 _FINEST = 1e-13
 """Relative decrease below which rounding is all that the small problem has left."""
@@ -124,20 +138,18 @@ class WorkingSet(FullReads):
         sums = problem.sums.collapse(pieces.labels, pieces.number)
         penalties = parts.penalties.collapsed(pieces)
         w = pieces.reduce(v["x"])
-        reached = None
+        reached: Reached | None = None
         if isinstance(penalties, Groups) and sums.block is not None:
-            enough = _enough(numbers)
-            if not found.capped:  # where columns wait outside, no bound will be tight
-                enough = max(_CHEAP * enough, _FINEST)
-            reached = minimized(sums.block, problem.loss, penalties.blocks, w, enough)
-        if reached is None:
+            reached = minimized(sums.block, problem.loss, penalties.blocks, w, _aim(problem, numbers, found.capped))
+        stuck = numbers["stalled"] > 1
+        if reached is not None and (w.size > _MOST_MODEL or (not stuck and (reached.found or found.capped))):
+            w, margins = reached.w, reached.margins
+        else:
             newton = Newton(sums, ConicModels(penalties.form), penalties.value, problem.loss.curvature)
             w, margins, curvatures = self._solve(newton, w, _enough(numbers))
             # The step that finds the next pieces is that of the most curved one of these, by its number of coordinates.
             sizes = np.bincount(pieces.labels[pieces.labels >= 0], minlength=pieces.number)
             numbers["step"] = 1.0 / max(float(np.max(curvatures / sizes)), np.finfo(float).tiny)
-        else:
-            w, margins = reached
         numbers["pieces"] = float(penalties.count(w))
         self._take(problem, state, pieces.expand(w), problem.sums.at_margins(margins))
         gained = before - numbers["value"]
@@ -256,6 +268,19 @@ def _enough(numbers: dict[str, float]) -> float:
     pieces change."""
     gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
     return max(_INNER * gap, _INNER_TOL * numbers["tol"], _FINEST)
+
+
+def _aim(problem: View, numbers: dict[str, float], capped: bool) -> Aim:
+    """How far compiled steps should go: where columns wait outside, no bound will be tight; elsewhere this step may be
+    the last, if it does not take longer than a read for another one."""
+    gap, tol = numbers["gap"], numbers["tol"]
+    if not math.isfinite(gap):
+        gap, tol = 1.0, _FIRST_TOL
+    # Where that gained nothing and proved too little, the guess of the gap was too low.
+    fine = max(_LEFT * tol * _FINER ** numbers["stalled"], _FINEST)
+    if capped:
+        return Aim(max(_LEFT * gap, fine), max(_LEFT * gap, fine), 0.0)
+    return Aim(fine, max(_COARSE * gap, fine), _VISITS * problem.rows.block.rows.values.size)
 
 
 def _inner(problem: View) -> View:
