@@ -72,3 +72,17 @@ def test_starts_and_other_weights_are_left_alone() -> None:
     steps = np.full(given.n_features - 1, 3e-3)
     steps[5] = 1e-3
     assert Condensed.of(given.with_penalties(given.r1, penalties.L1(steps), given.F).view) is None
+
+
+def test_an_intercept_at_0_without_a_slope_stays_free() -> None:
+    """Labels that add up to 0: the intercept does not move at first, and is a piece all the same."""
+    X = np.zeros((2, 15))
+    X[0, 14], X[1, [0, 2, 4]] = 1.0, [0.395, 0.696, 0.338]
+    y = np.array([-1.0, 1.0])
+    terms = losses.Squared(), penalties.L1(1e-3), penalties.L1(2e-3), operators.FirstDifference()
+    found, dense = (
+        spdpeg.solve(spdpeg.Problem(rows, y, *terms, intercept=True), tol=1e-9) for rows in (sp.csr_array(X), X)
+    )
+    assert found.stages[0].method == "working-set"
+    assert found.certificate.rel_gap <= 1e-9
+    assert found.objective == pytest.approx(dense.objective, rel=2e-9)

@@ -93,7 +93,8 @@ class Identifier:
         image = lines.K @ x
         known = np.where(vanishing, 0.0, lines.cost * np.sign(image))
         slope = gradient + np.where(at_zero, 0.0, lines.weight * np.sign(x)) + lines.K.T @ known + lines.ridge * x
-        zero = at_zero & (np.abs(slope) <= factor * lines.weight)
+        # What has no weight is free, an intercept at 0 whose slope happens to vanish too.
+        zero = at_zero & (lines.weight > 0.0) & (np.abs(slope) <= factor * lines.weight)
         if self._linked.size == 0:
             return Identified(lines.pieces(zero, vanishing), known)
         # The limit of short proximal steps is the direction of steepest descent. Its model has the identity for a

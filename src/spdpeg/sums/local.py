@@ -238,6 +238,7 @@ class LocalSums:
         """
         pieces = count - (self._portions.bias != 0.0)
         own = labels[: self._portions.width].astype(np.int64)
+        assert int(own.max(initial=-1)) < pieces  # compiled code writes where they say
         blocks = list(self._each(lambda block, some: part.collapsed(block.rows, own, pieces)))
         portions = InMemory(part.cheaper(blocks, self.n_rows, pieces), self._portions.starts)
         # Few entries are joined into one block, as every block costs calls of its own.
