@@ -143,6 +143,10 @@ def test_beside_a_ridge_bounds_and_refits_count() -> None:
     assert bounded.df_ == pytest.approx(np.trace(np.linalg.solve(rows.T @ rows / 120 + ridge, rows.T @ rows / 120)))
     refitted = GraphGuidedRegressor("chain", lam1=0.3, lam2=0.1, refit=True, **EXACT).fit(X, Y)
     assert refitted.df_ == refitted.n_pieces_ + 1
+    at_bounds = GraphGuidedRegressor("chain", lam1=0.3, lam2=0.1, bounds=(5.0, 6.0), **EXACT).fit(
+        X, Y - 50.0 * X.sum(axis=1)
+    )
+    assert at_bounds.df_ == 1.0
 
 
 def test_beside_a_ridge_classes_have_a_number_each(tmp_path: Any) -> None:

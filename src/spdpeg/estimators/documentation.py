@@ -28,9 +28,8 @@ def _told_by(cls: type) -> list[type]:
     """The direct bases, and the bases of those that are not completed themselves."""
     found: list[type] = []
     for base in cls.__bases__:
-        found.append(base)
-        if not hasattr(base, "fit"):
-            found += [further for further in base.__bases__ if further is not object]
+        if base is not object:
+            found += [base] if hasattr(base, "fit") else [base, *_told_by(base)]
     return found
 
 

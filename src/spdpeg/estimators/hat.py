@@ -89,8 +89,8 @@ def hat_trace(problem: Problem, x: np.ndarray, labels: np.ndarray, curvature: sp
     if names.size > MOST_PIECES or not (sums.resident and problem.view.loss.smooth):
         return None
     count = names.size + x.size - labels.size
-    if count == 0:
-        return 0.0
+    if names.size == 0:
+        return float(count)
     # An intercept is a piece of its own, the last.
     pieces = np.concatenate([np.full(labels.size, -1), np.arange(names.size, count)])
     pieces[moves] = numbers

@@ -5,6 +5,7 @@
 | jit | compiling, caching, calling: the only file that knows Numba's ways |
 | terms, composition, loss_defaults | the hooks of terms as kernels take them; hooks made of other hooks |
 | rows, sweeps, collapse | rows, dense or sparse; sums over them; columns added up over pieces |
+| columns | the same data column by column, for coordinate descent |
 | chain, weighted_chain | total variation along a chain, and the fused lasso of a signal with weights |
 | thresholds, exponentials | projections onto balls; exp and log as vector instructions |
 | lapack, double_double | factorisations inside kernels; numbers of 32 digits |
