@@ -205,6 +205,8 @@ def _profiled(block: Block, loss: Loss, margins: np.ndarray, directions: sp.csc_
     root = np.sqrt(w)[:, None]
     # Unit columns: directions of different units would make the smallest look like rounding.
     lengths = np.linalg.norm(root * A, axis=0)
+    if not np.all(np.isfinite(lengths)):  # squares that overflow
+        return margins, np.zeros(directions.shape[1])
     lengths = np.where(lengths > 0.0, lengths, 1.0)
     U, values, V = scipy.linalg.svd(root * A / lengths, full_matrices=False)
     kept = values > _DEPENDENT * values.max(initial=0.0)
@@ -220,7 +222,11 @@ def _profiled(block: Block, loss: Loss, margins: np.ndarray, directions: sp.csc_
         H = (U * (w * loss.second_derivative(t, labels))[:, None]).T @ U
         if not (math.isfinite(remains) and np.all(np.isfinite(H))):
             break
-        move = np.linalg.lstsq(H, -gradient, rcond=None)[0]
+        size = float(np.max(np.abs(H), initial=0.0)) or 1.0  # of 1e300 where exponentials are steep
+        try:
+            move = np.linalg.lstsq(H / size, -gradient / size, rcond=None)[0]
+        except np.linalg.LinAlgError:  # no singular values were found
+            break
         step, along = 1.0, U @ move
         # Far out, where phi'' is next to 0, a full Newton step overshoots; halve it until the gradient falls.
         while step > _LEAST_STEP:
