@@ -186,7 +186,8 @@ class Newton:
         move = minimum.point - at.x
         slope = float(based.gradient @ move) + penalty - before
         assert based.curvature is not None
-        return slope, -(slope + 0.5 * float(move @ (based.curvature @ move)))
+        with np.errstate(over="ignore", invalid="ignore"):  # exponentials again
+            return slope, -(slope + 0.5 * float(move @ (based.curvature @ move)))
 
     def _search(self, at: Iterate, whole: Iterate, move: np.ndarray, slope: float) -> Iterate:
         """A shorter step along known margins, and one read at its end."""
