@@ -122,6 +122,7 @@ class Newton:
         sweep = self.sums.at_margins(margins, curvature=curvature) if kept else self.sums.at(x, curvature=curvature)
         return Iterate(x, sweep, sweep.loss + self._penalty(x), floor, crawled=crawled)
 
+    @np.errstate(over="ignore", invalid="ignore")  # a loss that grows exponentially, from which it steps back
     def step(self, at: Iterate, enough: float = 0.0) -> tuple[Iterate, Minimum, Sweep]:
         """The next iterate, usually after one read; the model's minimum; and the sums at it, dual point included.
 
@@ -176,8 +177,7 @@ class Newton:
     def _ahead(self, minimum: Minimum, based: Sweep, curvature: bool = True) -> Sweep:
         """The sums at the model's minimum, dual point included."""
         z = minimum.point
-        with np.errstate(over="ignore", invalid="ignore"):  # a loss that grows exponentially, from which it steps back
-            return self.sums.at(z, curvature=curvature, model=based, ahead=minimum.w[: z.size])
+        return self.sums.at(z, curvature=curvature, model=based, ahead=minimum.w[: z.size])
 
     def _expected(self, at: Iterate, based: Sweep, minimum: Minimum) -> tuple[float, float]:
         """The slope of the objective towards the model's minimum, and by how much the model falls on the way."""
@@ -186,8 +186,7 @@ class Newton:
         move = minimum.point - at.x
         slope = float(based.gradient @ move) + penalty - before
         assert based.curvature is not None
-        with np.errstate(over="ignore", invalid="ignore"):  # exponentials again
-            return slope, -(slope + 0.5 * float(move @ (based.curvature @ move)))
+        return slope, -(slope + 0.5 * float(move @ (based.curvature @ move)))
 
     def _search(self, at: Iterate, whole: Iterate, move: np.ndarray, slope: float) -> Iterate:
         """A shorter step along known margins, and one read at its end."""
