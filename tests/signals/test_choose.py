@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import spdpeg
-from spdpeg.signals import choose
+from spdpeg.signals import choose, solution
 
 TRUTH = np.repeat([0.0, 2.0, -1.0, 0.5], 25)
 
@@ -76,6 +76,27 @@ def test_degrees_of_freedom_are_those_of_stein(lam1: float) -> None:
     assert error < 0.7
 
 
+def test_isotropic_degrees_of_freedom_are_those_of_stein(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise of both signs, so that the mean of the fit does not blur the covariance; many pieces by random signs."""
+    rng = np.random.default_rng(4)
+    image = np.kron([[0.0, 2.0], [1.0, 0.0]], np.ones((5, 6)))
+    covariances, counts = [], []
+    for _ in range(60):
+        noise = rng.standard_normal(image.shape)
+        both = [spdpeg.denoise(image + sign * noise, 0.8, isotropic=True) for sign in (1.0, -1.0)]
+        covariances.append(0.5 * float(np.sum(noise * (both[0].x - both[1].x))))
+        counts.append(0.5 * sum(one.df for one in both))
+    error = np.std(covariances) / np.sqrt(len(covariances))
+    assert abs(np.mean(covariances) - np.mean(counts)) < 3.0 * error
+    assert error < 0.1 * np.mean(counts)
+    assert spdpeg.denoise(image, 1e9, isotropic=True).df == pytest.approx(1.0)
+    exact = both[0].df
+    monkeypatch.setattr(solution, "_FEW_PIECES", 0)
+    estimated = spdpeg.denoise(image + noise, 0.8, isotropic=True).df
+    assert estimated != exact
+    assert abs(estimated - exact) < 4.0 * np.sqrt(2.0 * exact / 100.0)
+
+
 def test_degrees_of_freedom_by_closed_forms() -> None:
     assert spdpeg.denoise(noisy(), 0.0).df == TRUTH.size
     assert spdpeg.denoise(noisy(), 1e9).df == 1
@@ -104,5 +125,6 @@ def test_choosing_for_trends_and_images(monkeypatch: pytest.MonkeyPatch) -> None
     trend = spdpeg.denoise(curve + noise, "bic", order=2)
     assert np.mean((trend.x - curve) ** 2) < 0.5 * np.mean(noise**2)
     image, noise = np.kron([[0.0, 1.0], [1.0, 0.0]], np.ones((3, 3))), 0.1 * rng.standard_normal((6, 6))
-    found = spdpeg.denoise(image + noise, "sure", sigma=0.1)
-    assert np.mean((found.x - image) ** 2) < 0.5 * np.mean(noise**2)
+    for isotropic in (False, True):
+        found = spdpeg.denoise(image + noise, "sure", sigma=0.1, isotropic=isotropic)
+        assert np.mean((found.x - image) ** 2) < 0.5 * np.mean(noise**2)

@@ -239,10 +239,6 @@ def test_what_is_not_there_is_refused() -> None:
         spdpeg.denoise(IMAGE, 1.0, order=2)
     with pytest.raises(UnsupportedError, match="isotropic"):
         spdpeg.denoise(LINE, 1.0, isotropic=True)
-    with pytest.raises(UnsupportedError, match="isotropic"):
-        spdpeg.denoise(IMAGE, "bic", isotropic=True)
-    with pytest.raises(UnsupportedError, match="isotropic"):
-        _ = spdpeg.denoise(IMAGE, 1.0, isotropic=True).df
     F = operators.Matrix(np.array([[1.0, 2.0, 1.0]]))
     with pytest.raises(UnsupportedError, match="pieces"):
         _ = spdpeg.denoise([1.0, 2.0, 3.0], 0.1, structure=F).n_pieces

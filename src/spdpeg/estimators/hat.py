@@ -9,18 +9,16 @@ degrees of freedom of partly smooth regularizers, Annals of the Institute of Sta
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg.lapack
 import scipy.sparse as sp
 
 from ..errors import UnsupportedError
+from ..operators.pieces import shrunk_freedom
 from ..problem import Problem
 from . import fitting
 from .pieces import InPieces
 
 MOST_PIECES = 1000
 """Pieces up to which the hat matrix is looked at; that takes about as long as a step of a fit."""
-
-_ROUNDING = 1e-13
 
 
 @dataclass(eq=False, repr=False)
@@ -97,21 +95,4 @@ def hat_trace(problem: Problem, x: np.ndarray, labels: np.ndarray, curvature: sp
     B = sp.csr_array((np.ones(moves.size), (moves, numbers)), shape=(labels.size, count))
     H = sums.collapse(pieces, count).at_margins(sums.at(x).margins, curvature=True).curvature
     assert H is not None
-    return _trace(H, (B.T @ curvature @ B).toarray())
-
-
-def _trace(H: np.ndarray, Q: np.ndarray) -> float:
-    """Trace of (H + Q)^-1 H, which is that of I - (H + Q)^-1 Q, in units in which the diagonal of H + Q is 1."""
-    size = np.sqrt(np.diag(H) + np.diag(Q))
-    size[size == 0.0] = 1.0
-    units = np.outer(size, size)
-    Q = Q / units
-    total = H / units + Q
-    factor, failed = scipy.linalg.lapack.dpotrf(total)
-    if not failed:
-        inverse, _ = scipy.linalg.lapack.dpotri(factor)  # its upper triangle
-        return float(len(H) - 2.0 * np.sum(np.triu(inverse, 1) * Q) - np.diag(inverse) @ np.diag(Q))
-    values, vectors = np.linalg.eigh(total)  # directions that neither rows nor penalties see do not count
-    alive = values > _ROUNDING * len(H)
-    vectors = vectors[:, alive]
-    return float(np.count_nonzero(alive) - np.sum(np.einsum("ij,ij->j", vectors, Q @ vectors) / values[alive]))
+    return shrunk_freedom(H, (B.T @ curvature @ B).toarray())

@@ -9,15 +9,13 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..operators import GraphDifference, GridDifference, Operator
 from ..operators.grid import neighbours
+from ..operators.pieces import length_curvature
 from ..parameters import shown, truth
 from ..penalties import GroupL2, Nuclear, Penalty
 from .base import bounded, weight, weighted
 from .classification import LogisticClassifier
 from .hat import ShrunkPieces
 from .regression import Regressor
-
-_NO_LENGTH = 1e-10
-"""Beside the longest: a shorter gradient is 0."""
 
 
 @dataclass(eq=False, repr=False)
@@ -109,16 +107,8 @@ class TotalVariation(ShrunkPieces):
         F, lam2 = self._fitted().F_, self._weight("lam2")
         if not self.isotropic or F is None or not np.any(lam2):
             return None
-        coef, matrix = self._coef(k), F.matrix()
-        image, group = F.forward(coef), neighbours(self._places(coef.size))[:, 0]
-        lengths = np.sqrt(np.bincount(group, image**2, coef.size))
-        alive = lengths > _NO_LENGTH * np.max(lengths, initial=0.0)
-        inverse = np.zeros(coef.size)
-        np.divide(1.0, lengths, out=inverse, where=alive)
-        # |g| has the second derivative (I - u u') / |g|, u being the direction of g.
-        gather = sp.csr_array((image * inverse[group], (group, np.arange(group.size))), shape=(coef.size, group.size))
-        along = gather @ matrix
-        return lam2 * (matrix.T @ (inverse[group][:, None] * matrix) - along.T @ (inverse[:, None] * along))
+        coef = self._coef(k)
+        return lam2 * length_curvature(F, neighbours(self._places(coef.size))[:, 0], coef)
 
 
 @dataclass(eq=False, repr=False)

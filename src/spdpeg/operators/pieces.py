@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg.lapack
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, structural_rank
 
@@ -15,6 +16,12 @@ _HARDLY = 1e-9
 
 _ALIKE = 1e-8
 """Relative to the two entries: a difference below it counts as 0 where no multiplier is known."""
+
+_NO_LENGTH = 1e-10
+"""Beside the longest group: a shorter one is 0."""
+
+_DEPENDENT = 1e-13
+"""Eigenvalue of a matrix with unit diagonal, for each of its columns, below which it counts as 0."""
 
 _ROUNDING = 64.0 * np.finfo(float).eps
 """Rounding error of a difference, relative to the entries that it is taken of."""
@@ -128,6 +135,46 @@ def freedom(F: Operator, zero: np.ndarray, support: np.ndarray) -> int:
     if line_order(F) is None:
         return nullity(rows)
     return int(inside.size - (structural_rank(rows) if rows.nnz else 0))
+
+
+def lengths_of(F: Operator, group: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Those of the groups of entries of F x; 0 where they are rounding."""
+    lengths = np.sqrt(np.bincount(group, F.forward(x) ** 2))
+    return np.where(lengths > _ROUNDING * image_size(F, x), lengths, 0.0)
+
+
+def length_curvature(F: Operator, group: np.ndarray, x: np.ndarray) -> sp.csr_array:
+    """Second derivative at x of the sum of the lengths of groups of entries of F x, where those that are 0 stay 0.
+
+    |g| has the second derivative (I - u u') / |g|, u being the direction of g.
+    """
+    matrix, image, lengths = F.matrix(), F.forward(x), lengths_of(F, group, x)
+    inverse = np.zeros(lengths.size)
+    np.divide(1.0, lengths, out=inverse, where=lengths > _NO_LENGTH * np.max(lengths, initial=0.0))
+    places = group, np.arange(group.size)
+    along = sp.csr_array((image * inverse[group], places), shape=(lengths.size, group.size)) @ matrix
+    across = sp.diags_array(inverse[group]) @ matrix
+    return sp.csr_array(matrix.T @ across - along.T @ (sp.diags_array(inverse) @ along))
+
+
+def shrunk_freedom(H: np.ndarray, Q: np.ndarray) -> float:
+    """Trace of (H + Q)^-1 H, which is that of I - (H + Q)^-1 Q: degrees of freedom beside penalties of curvature Q.
+
+    It is found in units in which the diagonal of H + Q is 1. Directions that neither of the two sees do not count.
+    """
+    size = np.sqrt(np.diag(H) + np.diag(Q))
+    size[size == 0.0] = 1.0
+    units = np.outer(size, size)
+    Q = Q / units
+    total = H / units + Q
+    factor, failed = scipy.linalg.lapack.dpotrf(total)
+    if not failed:
+        inverse, _ = scipy.linalg.lapack.dpotri(factor)  # its upper triangle
+        return float(len(H) - 2.0 * np.sum(np.triu(inverse, 1) * Q) - np.diag(inverse) @ np.diag(Q))
+    values, vectors = np.linalg.eigh(total)
+    alive = values > _DEPENDENT * len(H)
+    vectors = vectors[:, alive]
+    return float(np.count_nonzero(alive) - np.sum(np.einsum("ij,ij->j", vectors, Q @ vectors) / values[alive]))
 
 
 def line_order(F: Operator) -> int | None:

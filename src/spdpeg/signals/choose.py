@@ -64,11 +64,6 @@ def choose(signal: Signal, criterion: str, sigma: float | None, folds: int, tol:
     weights = grid(signal)
     if criterion == "cv":
         return Choice(criterion, weights, _held_out(signal, weights, folds, tol), None), None
-    if signal.groups is not None:
-        raise UnsupportedError(
-            f"lam2 is {criterion!r}, which needs degrees of freedom, and those of an isotropic image are not counted. "
-            "Choose by lam2='cv'."
-        )
     sigma = noise(signal) if sigma is None else sigma
     n = int(np.count_nonzero(signal.observed))
     scores: list[float] = []

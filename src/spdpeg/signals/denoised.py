@@ -71,17 +71,13 @@ class Denoised:
         return segments(self.labels.reshape(-1), self._fit.x, self._signal.order is not None)
 
     @cached_property
-    def df(self) -> int:
+    def df(self) -> int | float:
         """Degrees of freedom: pieces that are not 0, for order 1; knots plus order, for trends.
 
         In general the dimension of all v with (F v)_j = 0 where (F x)_j = 0 and v_i = 0 where lam1 makes x_i = 0: an
-        unbiased estimate for Gaussian noise (Tibshirani and Taylor, 2012).
+        unbiased estimate for Gaussian noise (Tibshirani and Taylor, 2012). With isotropic=True pieces count for less
+        than one, by the trace of the hat matrix (Vaiter and others, 2017), estimated for more than 1000 pieces.
         """
-        if self._signal.groups is not None:
-            raise UnsupportedError(
-                "The degrees of freedom of an isotropic image are not counted: each pixel has a part of one. "
-                "TotalVariationRegressor tells them for up to 1000 pieces."
-            )
         return solution.degrees(self._signal, self._fit, self.lam2)
 
     def plot(self) -> Any:
