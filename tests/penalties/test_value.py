@@ -153,3 +153,9 @@ def test_singular_values_of_what_overflowed() -> None:
     assert penalty.dual_scale(slope) == 0.0
     assert penalty.conjugate(slope) == np.inf
     assert penalty.dual_scale(np.array([0.0, 2.0, 0.0])) == 0.25
+
+
+def test_a_part_without_coordinates_can_be_scaled() -> None:
+    parts = penalties.SeparableSum([penalties.LInf(2.0), penalties.L1(1.0)], [0, 3]).scaled(np.array([1.0, 2.0, 3.0]))
+    assert parts is not None
+    np.testing.assert_array_equal(parts.prox(np.full(3, 5.0)), [4.0, 3.0, 2.0])

@@ -57,3 +57,15 @@ def test_other_penalties_share_what_is_known_of_the_rows() -> None:
     assert changed.moments is view.moments
     assert changed.sums is view.sums
     assert changed.penalty is other
+
+
+def test_a_chain_of_some_features_is_no_chain_of_all() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 5)), rng.standard_normal(30)
+    F = operators.Repeated(operators.FirstDifference(), skip=2)
+    problem = spdpeg.Problem(X, y, losses.Squared(), penalties.L1(0.01), penalties.L1(0.1), F)
+    assert problem.view.penalty.fused is None
+    same = spdpeg.Problem(X, y, losses.Squared(), penalties.L1(0.01), penalties.L1(0.1), problem.F.matrix())
+    found, other = (spdpeg.solve(given, tol=1e-9) for given in (problem, same))
+    assert found.certificate.rel_gap <= 1e-9
+    np.testing.assert_allclose(found.objective, other.objective, rtol=2e-9)

@@ -191,6 +191,7 @@ def profiled(problem: View, x: np.ndarray) -> np.ndarray:
     return x + directions @ _profiled(block, problem.loss, margins, directions)[1]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # where exponentials overflow it ends
 def _profiled(block: Block, loss: Loss, margins: np.ndarray, directions: sp.csc_array) -> tuple[np.ndarray, np.ndarray]:
     """Margins after a move along the directions to where the loss is least, and by how much of each direction.
 

@@ -151,7 +151,9 @@ class Penalty(Parameterized):
 
     def scaled(self, factors: np.ndarray) -> "Penalty | None":
         """A penalty whose prox is that of r with step factors_j in coordinate j; None without a closed form."""
-        return Rescaled(self, float(factors[0])) if factors.size and np.ptp(factors) == 0.0 else None
+        if factors.size == 0:
+            return self
+        return Rescaled(self, float(factors[0])) if np.ptp(factors) == 0.0 else None
 
     def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
         """An element of the generalised Jacobian of the prox, symmetric; by differences unless it is overridden."""

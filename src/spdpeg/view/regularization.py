@@ -71,8 +71,8 @@ class Regularization:
     @cached_property
     def fused(self) -> penalties.FusedL1 | None:
         """r1 + r2(F .) of the features as one proximable penalty, for l1 norms along a chain; None otherwise."""
-        if self.domain is not None or not self.F.core.chain:
-            return None
+        if self.domain is not None or not self.F.core.chain or self.F.n_outputs != self._n_features - 1:
+            return None  # a chain may be there for some of the features only, or for none
         l1, l2 = self._r1_of_features.l1_weights(self._n_features), self.r2.l1_weights(self.F.n_outputs)
         if l1 is None or l2 is None or np.any(l1 != l1[0]):
             return None
