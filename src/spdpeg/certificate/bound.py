@@ -61,6 +61,9 @@ _SHIFT = 1e-10
 _REFINEMENTS = 5
 """Part of the mean diagonal that is added to F^T F, which is singular, and the corrections that undo it."""
 
+_MOST_COST = 1e-3
+"""Part of a bound that may be given up for what sticks out by rounding."""
+
 NO_CONJUGATE = "a term has no conjugate in closed form"
 NOT_FEASIBLE = "no feasible dual point was found"
 
@@ -301,6 +304,10 @@ def _value(
     total = slopes.loss_part(fraction * scale) - r1.conjugate(scale * inside) - scale * cost
     if y is not None and y.size:
         total -= problem.r2.conjugate(scale * y)
+    # Far from the solution the gradient may be so large that its rounding fills the domain of r1*, and x says nothing
+    # about the solution's size: a bound that lives on what sticks out is none.
+    if scale * cost > _MOST_COST * abs(total):
+        return -math.inf
     return total if total < math.inf and not math.isnan(total) else -math.inf
 
 
