@@ -59,7 +59,7 @@ class FusedL1(Penalty):
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         """Without l1 the entries between two edges of weight 0 must add up to 0."""
         l1, l2 = self._weights(u.size)
-        if l1 > 0.0:
+        if l1 > 0.0 or u.size == 0:
             return u
         pieces = np.concatenate([[0], np.cumsum(l2 == 0.0)])
         return u - (np.bincount(pieces, u) / np.bincount(pieces))[pieces]
