@@ -1,4 +1,4 @@
-"""What a run returns."""
+"""The result of a run."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -44,13 +44,13 @@ class Status(Enum):
 
     @classmethod
     def of(cls, certificate: Certificate) -> "Status":
-        """What is said of a run that ends because its tolerance is met: by a bound, or by the residual alone."""
+        """The status of a run that met its tolerance: by a bound, or by the residual alone."""
         return cls.CONDITIONS if certificate.met == "residual" else cls.TOLERANCE
 
 
 @dataclass
 class History:
-    """What was recorded on the way; arrays of equal length.
+    """The history of a run; arrays of equal length.
 
     `seconds` counts the method alone: neither compilation nor the evaluation of what is recorded here.
 
@@ -79,7 +79,7 @@ class History:
         return int(self.passes.size)
 
     def to_frame(self) -> Any:
-        """As a pandas DataFrame.
+        """The history as a pandas DataFrame.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class History:
 
 
 class Stage(NamedTuple):
-    """What one method did in a run."""
+    """One method's part of a run."""
 
     method: str
     iterations: int

@@ -32,10 +32,10 @@ class Begun:
 
 @dataclass
 class LoopState:
-    """What the loop keeps between two calls, beside what the method keeps."""
+    """State of the loop between two calls, beside that of the method."""
 
     stages: list[Begun] = field(default_factory=list)
-    """Those begun so far; the last one is at work."""
+    """Stages begun so far; the last one is the current one."""
     planned_for: float | None = None
     """The tolerance for which the stages were planned."""
     certify_at: float | None = None
@@ -191,7 +191,7 @@ class State:
 
 
 def _first_fault(header: dict[str, Any], vectors: dict[str, np.ndarray]) -> str | None:
-    """What of a state is missing, unknown or of the wrong kind; None if it is whole."""
+    """The first entry of a state that is missing, unknown or of the wrong kind; None if there is none."""
     known = {part.name for part in fields(State)} - {"vectors", "held"}
     if header.keys() != known:
         return f"the parts {', '.join(sorted(header.keys() ^ known))} are missing or unknown"

@@ -135,7 +135,7 @@ def _cancelled(
     slopes_gradient: np.ndarray | None,
     evaluation: Evaluation,
 ) -> float:
-    """What may make a gap negative at a solution: rounding of sums that cancel, and sets that are met up to rounding.
+    """How far below 0 a gap may fall at a solution: rounding of sums that cancel, constraints met up to rounding.
 
     Objective and bound are equal because <A^T W u / N, x> and <y, F x> cancel. A point outside a set by the last digits
     has an objective below that of all points inside, by as much as the inequality of Fenchel and Young is violated.

@@ -1,4 +1,4 @@
-"""What a certificate says."""
+"""The certificate: bounds on the optimum, and what they prove."""
 
 import math
 from dataclasses import dataclass, replace
@@ -9,11 +9,11 @@ _ROUNDING = 1e-13
 """Relative error of objectives and bounds. A gap below minus that, and what sums lose that cancel, is a defect."""
 
 _NO_GAP = 1e-12
-"""Times the objective at x = 0: what counts as no gap at all where the optimum is 0."""
+"""Gap, relative to the objective at x = 0, that counts as 0 where the optimum is 0."""
 
 
 _AS_GOOD_AS_0 = 1e-3
-"""Times the objective at x = 0: an optimum above that has a relative gap of its own, however small the tolerance."""
+"""Optimum, relative to the objective at x = 0, above which the gap is judged relative to the optimum itself."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What is said of a point where no bound exists: how well it meets the optimality conditions, in no units at all."""
+"""The residual of the optimality conditions, scaled to have no units, for points where no bound exists."""
 
 import math
 

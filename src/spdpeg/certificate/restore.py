@@ -146,14 +146,14 @@ def sharper_value(problem: View, x: np.ndarray) -> float | None:
 
 
 class _Domain:
-    """That of r1*, as far as single entries tell, and what r1 knows of the others."""
+    """The domain of r1*: bounds on its entries, and the projection of r1 for what else there is."""
 
     def __init__(self, problem: View) -> None:
         self._penalty = problem.regularizer
         self._low, self._high = self._penalty.dual_ends(problem.n_coordinates)
 
     def missed_by(self, v: np.ndarray, rest: np.ndarray | float = 0.0) -> np.ndarray:
-        """What sticks out of v + rest, where `rest` holds digits that v has no room for."""
+        """The part of v + rest outside the domain, where `rest` holds digits that v cannot."""
         out = np.minimum((v - self._low) + rest, 0.0) + np.maximum((v - self._high) + rest, 0.0)
         inside = np.clip(v, self._low, self._high)
         return np.asarray(out + (inside - self._penalty.nearest_dual(inside)))

@@ -33,7 +33,7 @@ _DEPENDENT = 1e-14
 """Part of the largest singular value from which on columns count as dependent."""
 
 _MOST_DOUBLINGS = 60
-"""Of a step that looks for a change of sign; beyond them the root is at infinity."""
+"""Most doublings of a step that looks for a change of sign; beyond them the root is at infinity."""
 
 LossPart = Callable[[float], float]
 """s -> minus the mean conjugate of the loss at s times certain slopes."""
@@ -69,7 +69,7 @@ def given(problem: View, u: Token, gradient: np.ndarray | None = None) -> Slopes
 
 
 def root_mean_square(problem: View, slopes: Slopes) -> float:
-    """Of the slopes, by the weights of the rows; with the sizes of the columns it tells how far rounding reaches."""
+    """Weighted root mean square of the slopes; times the column sizes, it bounds rounding errors."""
     return math.sqrt(problem.sums.mean_square(slopes.values()))
 
 
@@ -154,7 +154,7 @@ def best_constant(problem: View) -> float:
 
 
 def objective_size(problem: View) -> float:
-    """What an objective is small beside: that at x = 0, where a hinge as a penalty counts like one as the loss.
+    """The scale of the objective: its value at x = 0, where a hinge as a penalty counts like one as the loss.
 
     Under a log link it is the loss of the best constant times e.
     """

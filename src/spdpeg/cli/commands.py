@@ -1,4 +1,4 @@
-"""What a module of a command is given to register itself."""
+"""The type of the object at which a command registers itself."""
 
 import argparse
 from typing import TypeAlias

@@ -20,7 +20,7 @@ _ROUNDS = 2
 """Enough to see which differences are chance."""
 
 _FRACTION = 0.1
-"""Of the weight that makes all coefficients 0: what penalties weigh by default."""
+"""Default weight of penalties, as a fraction of the weight that makes all coefficients 0."""
 
 _SOLVERS = ("spdpeg", "sgadm", "sadmm", "vr-spdpeg", AUTO)
 

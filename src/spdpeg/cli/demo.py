@@ -23,7 +23,7 @@ _LAM1, _LAM2 = 5e-4, 5e-3
 """Weights of the paper's fused logistic regression."""
 
 _LAM2_SIGNAL = 1000.0
-"""Of the signal, whose values are about as large."""
+"""Weight for the signal, of the size of its values."""
 
 _CHUNK = 1000
 """Rows of the stream that are there at a time."""
@@ -35,7 +35,7 @@ class Story(NamedTuple):
     title: str
     sentence: str
     curves: dict[str, np.ndarray]
-    """Of one length, for the terminal."""
+    """Curves of equal length, for the terminal."""
     blocks: list[Block]
     """For the page."""
     facts: dict[str, Any]

@@ -10,7 +10,7 @@ _SHOWN = 5
 
 
 def describe(model: Any) -> dict[str, Any]:
-    """What a fitted estimator is and how well it was fitted, in plain numbers."""
+    """A fitted estimator and the quality of its fit, in plain numbers."""
     certificates = model.certificate_ if isinstance(model.certificate_, list) else [model.certificate_]
     proved = [certificate for certificate in certificates if certificate is not None]
     coef = np.asarray(model.coef_)

@@ -119,7 +119,7 @@ def _chunks(args: argparse.Namespace) -> Iterator[files.Table]:
 
 
 def _classes(model: Any, args: argparse.Namespace, y: np.ndarray, first: bool) -> dict[str, np.ndarray]:
-    """What the first call of `partial_fit` needs to know."""
+    """The classes, which the first call of `partial_fit` needs."""
     if not (first and is_classifier(model)):
         return {}
     return {"classes": np.unique(y) if args.classes is None else labels(args.classes.split(","))}

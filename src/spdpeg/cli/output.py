@@ -1,4 +1,4 @@
-"""What commands print and write: facts by name, as a table for people or as JSON for programs; files of their own."""
+"""Output of commands: facts by name, as a table for people or as JSON for programs, and files."""
 
 import argparse
 import json

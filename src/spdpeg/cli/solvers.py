@@ -68,7 +68,7 @@ def _solver(solver: Solver, console: Console) -> None:
 
 
 def _documentation(solver: type[Solver]) -> str:
-    """What the docstring says beside what the table has: its own words, and the parameters."""
+    """The parts of the docstring that the table lacks: the description and the parameters."""
     text = inspect.cleandoc(solver.__doc__ or "").partition("\n\nNotes\n")[0]
     words, _, rest = text.partition("\n\nSolves min over x")
     heading = "Parameters\n----------\n"

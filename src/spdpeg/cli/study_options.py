@@ -1,4 +1,4 @@
-"""What `reproduce` and `compare` share: budgets, the progress bar, and the verdict in the terminal."""
+"""Shared by `reproduce` and `compare`: budgets, the progress bar, and the verdict in the terminal."""
 
 import argparse
 from pathlib import Path

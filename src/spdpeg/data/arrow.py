@@ -23,7 +23,7 @@ _PART_OF_GROUPS = 0.05
 
 
 class Asked(NamedTuple):
-    """What is asked of the columns of a table."""
+    """The columns to read from a table."""
 
     target: int | str | None
     columns: list[str] | None
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
 
 
 def _asked(target: Any, columns: Any, labelled: Any, drop: Any, categorical: Any) -> Asked:
-    """What was asked for, made sure of."""
+    """The request, after checks."""
     if target is not None and not isinstance(target, str):
         whole_number("target", target)
     names = None
@@ -319,7 +319,7 @@ def _pyarrow(what: str) -> Any:
 
 
 class _translated_errors:
-    """What pyarrow complains of, in one sentence with the name of the data."""
+    """Turn errors of pyarrow into one sentence with the name of the data."""
 
     def __init__(self, name: Any) -> None:
         self._name = name

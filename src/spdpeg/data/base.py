@@ -1,4 +1,4 @@
-"""What a source of data is, and what all kinds of sources check."""
+"""The interface of data sources, and the checks that all of them share."""
 
 import mmap
 from typing import Any, NamedTuple

@@ -39,7 +39,7 @@ def to_arrays(block: Block) -> dict[str, np.ndarray]:
 
 
 def from_arrays(arrays: dict[str, np.ndarray], width: int, bias: float) -> Block:
-    """What `to_arrays` was given; refused if it does not fit data of this width."""
+    """The inverse of `to_arrays`; refuses arrays that do not fit data of this width."""
     try:
         values, indices, indptr, labels, weights = (
             arrays[name] for name in ("values", "indices", "indptr", "labels", "weights")

@@ -176,7 +176,7 @@ def open_dense(directory: str | os.PathLike[str]) -> tuple[Dense, np.ndarray | N
 
 
 def open_rows(directory: str | os.PathLike[str]) -> CSR | Dense:
-    """What `write_csr` or `write_dense` wrote, memory-mapped and read-only.
+    """Open the files that `write_csr` or `write_dense` wrote, memory-mapped and read-only.
 
     Parameters
     ----------

@@ -9,23 +9,23 @@ from ..errors import InputError
 from ..files.parquet import refuse_missing
 
 _MOST_CATEGORIES = 10_000
-"""Of one column. More are rather names of the rows than categories, and each would become a column of X."""
+"""Most categories of a column. More are likely to be names of rows, and each would become a column of X."""
 
 
 class Encoding(NamedTuple):
     """The features of a table, each with its categories if it is text."""
 
     name: str
-    """Of the table, for messages."""
+    """Name of the table, for messages."""
     columns: list[str]
     """The features, as the table calls them."""
     categories: dict[str, list[str]]
-    """Of those that are text."""
+    """Categories of the columns that are text."""
     dtype: Any
 
     @property
     def names(self) -> list[str]:
-        """Of the columns of X: a column with categories becomes one for each, called name=category."""
+        """Names of the columns of X: a column with categories becomes one for each, called name=category."""
         found = []
         for column in self.columns:
             levels = self.categories.get(column)
@@ -90,7 +90,7 @@ class Levels:
 
     @property
     def columns(self) -> list[str]:
-        """Those whose categories are gathered."""
+        """Columns whose categories are collected."""
         return list(self._found)
 
     def add(self, batch: Any) -> None:

@@ -65,7 +65,7 @@ class DataSet:
 
 
 def names() -> list[str]:
-    """What `load` knows: the sets of the paper, then those that need no file.
+    """The data sets that `load` knows: those of the paper, then those that need no file.
 
     Returns
     -------

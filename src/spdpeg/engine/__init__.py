@@ -1,4 +1,4 @@
-"""What runs any method: `solve`, the one loop, budgets, rows to read, records, and the list of methods by name.
+"""Runs any method: `solve`, the one loop, budgets, rows to read, records, and the registry of methods.
 
 | file | what |
 |---|---|

@@ -201,7 +201,7 @@ def _exact(problem: View) -> list[tuple[Periodic, str]]:
 
 
 def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str]]:
-    """Those that come back to the rows step by step."""
+    """The exact methods that read the rows at every step."""
     n, width = problem.sums.n_rows, form.width
     small = width <= _SMALL_MATRIX or (width <= _LARGE_MATRIX and n >= _TALL * width)
     if not problem.loss.smooth:
@@ -223,7 +223,7 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
 
 
 def _other_way(problem: View) -> Periodic | None:
-    """What to try on a small problem where Newton's steps crawl or end short of the tolerance.
+    """The method to try on a small problem where Newton's steps crawl or end short of the tolerance.
 
     Where the loss is curved only here and there the program as a whole does not crawl; where there is no such program,
     models of twice the digits may lack none.
@@ -336,7 +336,7 @@ def continues(problem: View) -> bool:
 
 
 def newton_flops(problem: View) -> float:
-    """Of one Newton step."""
+    """Flops of one Newton step."""
     n, d = problem.rows.block.labels.size, problem.n_coordinates
     entries = max(1.0, problem.rows.block.rows.values.size / n)
     one_pass = 4.0 * n * entries
@@ -350,7 +350,7 @@ def newton_flops(problem: View) -> float:
 
 
 def _pass_flops(problem: View, state: State) -> float:
-    """Of one pass of variance-reduced steps."""
+    """Flops of one pass of variance-reduced steps."""
     joint = VRSPDPEG().scheme_for(problem, state.batch_size) == JOINT_PROX
     dense = joint_flops(problem) if joint else dense_flops(problem)
     return problem.rows.block.labels.size * (row_flops(problem) + dense / state.batch_size)

@@ -1,4 +1,4 @@
-"""What a run may spend, and the clock it is measured with."""
+"""The budget of a run, and the clock that measures it."""
 
 import math
 import time
@@ -23,7 +23,7 @@ class Budget:
     iterations: int | None
     seconds: float | None
     least_seconds: float = 0.0
-    """So long passes and iterations do not count: a thousand passes over three rows are nothing."""
+    """Passes and iterations are not limited before this: a thousand passes over three rows take no time."""
     timer: Callable[[], float] = time.perf_counter
     """What seconds are told by; `time.thread_time` where other work on the machine shall not count."""
 
@@ -83,7 +83,7 @@ class Limits:
         return Status.MAX_SECONDS if state.seconds >= self._end[2] else None
 
     def fraction(self, state: State) -> float:
-        """Of the budget that is used up."""
+        """Fraction of the budget that is used up."""
         now = (state.rows, state.iterations, state.seconds)
         used = zip(self._start, now, self._end, strict=True)
         return min(1.0, max((at - start) / (end - start) if end > start else 1.0 for start, at, end in used))

@@ -1,4 +1,4 @@
-"""What `solve` is given, made sure of before anything is computed."""
+"""Checks of the arguments of `solve`, before anything is computed."""
 
 import math
 from collections.abc import Callable

@@ -168,7 +168,7 @@ class _Run:
         return result
 
     def _hand_over(self, method: Solver, ended: Status) -> Status | None:
-        """What follows on a method that cannot go on: the end of the run, or None for the next stage."""
+        """End the run, or begin the next stage (None), after a method that cannot go on."""
         if ended is not Status.EXHAUSTED or not self._course.wants_certificates:
             return ended
         # A last certificate ends the run, or hands over to the next stage.

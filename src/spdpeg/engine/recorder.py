@@ -1,4 +1,4 @@
-"""What is kept of a run: records on a cadence, certificates on a schedule, and the account at the end."""
+"""Records at regular intervals, certificates on a schedule, and the result at the end of a run."""
 
 import math
 from collections.abc import Callable
@@ -37,7 +37,7 @@ _ROUNDING = 1e-15
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback receives at each record."""
+    """The progress of a run, as a callback receives it at each record."""
 
     passes: float
     iterations: int
@@ -47,7 +47,7 @@ class Progress:
     gap: float
     """Relative duality gap at the last certificate, or the residual where there is none; NaN before the first."""
     fraction: float
-    """Of the budget of this call that is used up, between 0 and 1; 0 if there is none."""
+    """Fraction of this call's budget that is used up; 0 if there is no budget."""
     x: np.ndarray
 
 
@@ -223,7 +223,7 @@ class Recorder:
         return self._solved
 
     def _examined(self, state: State) -> Evaluation:
-        """What the data say at this point: known to the solver, or read once."""
+        """Loss and gradient at this point, from the solver if it knows them, otherwise by one read."""
         # Second-order methods have just evaluated the loss here; for all others the read is counted as theirs.
         if self._evaluation is None:
             self._evaluation = self._course.evaluation()
@@ -310,7 +310,7 @@ def _length(vector: np.ndarray) -> float:
 
 
 def diverged(solver: Solver, state: State) -> DivergedError:
-    """What to raise, with the steps that were too long and what to do about them."""
+    """The error to raise: which steps were too long, and how to shorten them."""
     rule = solver.step_rule(state)
     largest = float(rule(np.zeros(1))[0])
     if rule.provably_convergent:

@@ -59,7 +59,7 @@ class Shuffler:
         return shuffler
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What `resumed` needs."""
+        """The arrays that `resumed` restores."""
         if self.kept is None:
             return {}
         return to_arrays(self.kept) | {"counts": np.array([self._out, self._received])}
@@ -96,7 +96,7 @@ class Shuffler:
         return np.concatenate([np.arange(self._out), first]), unused, np.concatenate([unused, *more])
 
     def _passage(self, pool: Block, came: int, enough: float) -> Passage:
-        """As rows come in, until there are enough to use."""
+        """The rows that may be used as new ones come in, at most `enough` of them."""
         kept = pool.labels.size - came
         waiting = np.arange(self._out)
         if self.size == 0:

@@ -72,12 +72,12 @@ class Course:
 
     @property
     def stage(self) -> Planned:
-        """The one at work."""
+        """The current stage."""
         return self._plan[len(self._state.loop.stages) - 1]
 
     @property
     def method(self) -> Solver:
-        """That of the stage at work."""
+        """The method of the current stage."""
         return self.stage.method
 
     @property
@@ -121,11 +121,11 @@ class Course:
             self.method.on_certificate(self._problem, self._state, certificate, evaluation, tol)
 
     def evaluation(self) -> Evaluation | None:
-        """What the method knows of the loss at its solution."""
+        """Loss and gradient at the solution, if the method has them."""
         return self.method.evaluation(self._state) if isinstance(self.method, Watcher) else None
 
     def lower_bound(self) -> float:
-        """What the method has proved itself."""
+        """The lower bound that the method itself has proved."""
         return self.method.lower_bound(self._state) if isinstance(self.method, Watcher) else -math.inf
 
     @property
@@ -139,7 +139,7 @@ class Course:
 
 
 def account(state: State, seconds: float, rows_per_pass: int) -> list[Stage]:
-    """What each stage did in a run of so many seconds."""
+    """Iterations, passes and seconds of each stage, in a run of so many seconds."""
     begun = state.loop.stages
     ends = [(stage.iterations, stage.rows, stage.seconds) for stage in begun[1:]]
     ends.append((state.iterations, state.rows, seconds))

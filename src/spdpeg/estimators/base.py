@@ -1,4 +1,4 @@
-"""What all estimators share: parameters, checks of the input, fit, scores."""
+"""The base of all estimators: parameters, checks of the input, fit, scores."""
 
 import math
 import warnings
@@ -30,7 +30,7 @@ _MOST_PROGRAMMED = 500
 """Coefficients up to which the weights that make all of them 0 are found for any F."""
 
 _AUTO_FRACTION = 0.01
-"""Of the largest weight worth trying in typical columns: what "auto" takes. benchmarks/defaults.py measures it."""
+"""The weight that "auto" takes, as a fraction of the largest one worth trying; from benchmarks/defaults.py."""
 
 _AUTO_ON_STREAM = 0.01
 """What "auto" takes on a stream, whose largest weight is unknown: about the same for columns of unit variance."""
@@ -269,7 +269,7 @@ class Estimator(fitting.Model, BaseEstimator):
     # Shared by all kinds of models.
 
     def _design(self, X: Any, reset: bool) -> Any:
-        """What the coefficients multiply: the columns of X, unless a model makes others of them."""
+        """The design matrix: the columns of X, unless a model transforms them."""
         return X
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool, **checks: Any) -> tuple[Any, Any, Any]:

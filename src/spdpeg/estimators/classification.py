@@ -194,7 +194,7 @@ class Classifier(ClassifierMixin, SumOverRows):
         return of_row if weights is None else of_row * weights
 
     def _weights_of_classes(self, totals: np.ndarray) -> np.ndarray:
-        """As the parameter gives them, 1 for a class that it leaves out; `totals` are the weights of their rows."""
+        """Class weights from the parameter, 1 for a class that it omits; `totals` are the weights of their rows."""
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             return np.asarray(totals.sum() / (totals.size * totals))
         if isinstance(self.class_weight, dict):

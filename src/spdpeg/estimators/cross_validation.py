@@ -30,7 +30,7 @@ CRITERIA = ("cv", "aic", "bic")
 _FEW = 4
 """Weights of a grid from which on its ends are worth a warning."""
 _NOTICEABLE = 0.1
-"""Of a standard error: by how much the end of a grid must be better than the weight beside it."""
+"""Fraction of a standard error by which the end of a grid must beat its neighbour to be worth a warning."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

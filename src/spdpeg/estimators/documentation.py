@@ -60,6 +60,6 @@ def _first_of_each(section: str) -> str:
 
 
 def _split(text: str) -> tuple[str, dict[str, str]]:
-    """What comes before the first section, and the sections by name."""
+    """The text before the first section, and the sections by name."""
     pieces = re.split(r"\n+([\w ]+)\n-{3,}\n", text)
     return pieces[0], dict(zip(pieces[1::2], pieces[2::2], strict=True))

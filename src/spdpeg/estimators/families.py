@@ -48,7 +48,7 @@ def joined(loss: losses.Loss, offset: Any, exposure: Any) -> np.ndarray | None:
 
 
 def mean_of(loss: losses.Loss, scores: np.ndarray) -> np.ndarray:
-    """What is predicted, from what is linear in the coefficients."""
+    """The prediction (mean of the response) from the linear predictor."""
     with np.errstate(over="ignore"):  # infinite, far outside the data
         return np.exp(scores) if loss.log_link else scores
 

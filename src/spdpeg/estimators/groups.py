@@ -51,7 +51,7 @@ def members_of(groups: Any, n_features: int) -> list[np.ndarray]:
 
 
 class InGroups:
-    """What the group models share.
+    """Base of the group models.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ class TotalVariation(ShrunkPieces):
         return images if len(rows) > 1 else images[0]
 
     def _curvature(self, k: int) -> sp.sparray | None:
-        """Of lam2 times the lengths of those gradients that are not 0."""
+        """Curvature of lam2 times the lengths of those gradients that are not 0."""
         F, lam2 = self._fitted().F_, self._weight("lam2")
         if not self.isotropic or F is None or not np.any(lam2):
             return None

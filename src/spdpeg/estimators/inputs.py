@@ -1,4 +1,4 @@
-"""What users give: arrays, data frames, sources read block by block, collections of dask; checked, or refused.
+"""Checks of user input: arrays, data frames, sources read block by block, dask collections.
 
 What scikit-learn refuses is told in the errors of this package, and a call that fails leaves the model as it was.
 """
@@ -51,7 +51,7 @@ def unmasked(name: str, value: Any) -> Any:
 
 
 def _sentence(error: Exception, X: Any) -> str:
-    """What is wrong and what to do; the input itself is not repeated."""
+    """The error message: the fault and the remedy, without the input itself."""
     first, *others = str(error).splitlines() or [type(error).__name__]
     if first.startswith(_NO_NUMBER):
         names = _columns_of_text(X)
@@ -153,7 +153,7 @@ def check_columns(model: Any, n_features: int, names: Any, advice: str = "") -> 
 
 
 def chunks(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """What `partial_fit` learns from, one after the other: the rows of a source in pieces, anything else whole."""
+    """The chunks that `partial_fit` learns from: the rows of a source in pieces, anything else whole."""
     if is_dask(X):
         yield from computed(X, y, sample_weight)
         return

@@ -1,4 +1,4 @@
-"""What the coefficients are made of: segments or regions, degrees of freedom, information criteria."""
+"""The structure of coefficients: segments or regions, degrees of freedom, information criteria."""
 
 import math
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ class InPieces:
         return self
 
     def _for_each(self, tell: Any) -> Any:
-        """What is told of each row of the coefficients; of the only one, without a list."""
+        """A list with one entry for each row of coefficients; the entry itself if there is only one."""
         rows = len(np.atleast_2d(self._fitted().coef_))
         return tell(0) if rows == 1 else [tell(k) for k in range(rows)]
 
@@ -107,7 +107,7 @@ class InPieces:
         return np.asarray(flat if np.ndim(flat[0]) == 0 else flat[k])
 
     def _line_order(self) -> int | None:
-        """Of differences along a line; None elsewhere."""
+        """The order of differences along a line; None for other F."""
         F = self._fitted().F_
         return 1 if F is None else line_order(F)
 

@@ -46,7 +46,7 @@ _VISITED, _VISITED_SPARSE = 0.7, 2.0
 
 
 class Room(NamedTuple):
-    """What rounds work in: by coordinates, by rows (all 0 between two uses), and the last points and their slopes."""
+    """Work space of a round: by coordinates, by rows (all 0 between two uses), and the last points and slopes."""
 
     q: np.ndarray
     move: np.ndarray
@@ -54,7 +54,7 @@ class Room(NamedTuple):
     order: np.ndarray
     """Blocks to visit."""
     support: np.ndarray
-    """Those of them that are not 0."""
+    """The blocks in `order` that are not 0."""
     points: np.ndarray
     slopes: np.ndarray
 
@@ -98,7 +98,7 @@ def proximal_move(blocks: Blocks, g: int, v: np.ndarray, q: np.ndarray, steep: f
 
 @inner
 def missing(blocks: Blocks, g: int, v: np.ndarray, pull: float, steep: float, total: float) -> tuple[float, float]:
-    """What a block adds to the gap if its conditions miss by `pull`: by itself, and by scaling all multipliers."""
+    """A block's share of the gap if its conditions are violated by `pull`: directly, and by rescaled multipliers."""
     square, least, ridge = 0.0, np.inf, np.inf
     for j in range(blocks.starts[g], blocks.starts[g + 1]):
         square += v[j] * v[j]
@@ -221,7 +221,7 @@ def _moved_slopes(
 
 @shared
 def _value(model: Quadratic, blocks: Blocks, w: np.ndarray, v: np.ndarray, slopes: np.ndarray) -> float:
-    """Of the model with its penalties, 0 at w but for the penalties."""
+    """The value of the model with its penalties; the quadratic part is 0 at w."""
     total = norms_at(blocks, v)
     for j in range(v.size):
         total += model.gradient[j] * (v[j] - w[j]) + 0.5 * blocks.ridge[j] * v[j] * v[j]

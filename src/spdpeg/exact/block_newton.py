@@ -169,7 +169,7 @@ def _open(
     steep: np.ndarray,
     room: Room,
 ) -> float:
-    """Of the blocks that are open, find those in use or not held by their penalties; how much they miss."""
+    """Find the open blocks that are in use or violate their optimality conditions, and by how much."""
     q, own, scaling = room.q, 0.0, 0.0
     for g in range(penalties.cost.size):
         if not opened[g]:

@@ -1,4 +1,4 @@
-"""What models of blocks of coordinates are made of: penalties, the quadratic part, and a point."""
+"""The parts of a block model: penalties, the quadratic part, and a point."""
 
 from typing import NamedTuple
 

@@ -49,13 +49,13 @@ class Condensed:
 
     @classmethod
     def of(cls, problem: View) -> "Condensed | None":
-        """That of a problem, made once; None if there are too few empty columns, or other penalties than l1 norms."""
+        """The small problem, made once; None if there are too few empty columns, or other penalties than l1 norms."""
         if problem not in _known:
             _known[problem] = _made(problem) if _is_empty(problem) else None
         return _known[problem]
 
     def reduced(self, x: np.ndarray) -> np.ndarray:
-        """Of a point of the large problem, what the small one sees."""
+        """The coordinates of a point of the large problem that the small one has."""
         own = np.zeros(self.problem.rows.n_features)
         if self.lengths.size:
             own[:] = x[self._ends]
@@ -73,14 +73,14 @@ class Condensed:
         return out
 
     def gradient(self, gradient: np.ndarray) -> np.ndarray:
-        """That of the loss, likewise."""
+        """The gradient of the loss in the large problem."""
         rest = gradient[self.problem.rows.n_features :]
         out = np.zeros(self.n_features + rest.size)
         out[self.columns], out[self.n_features :] = gradient[self.places], rest
         return out
 
     def multiplier(self, y: np.ndarray) -> np.ndarray:
-        """That of the chain, likewise."""
+        """The multiplier of the chain in the large problem."""
         if not self.lengths.size:
             return y
         out = np.zeros(self.n_features - 1)

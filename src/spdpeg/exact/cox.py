@@ -25,12 +25,12 @@ _BLOCK = 512
 
 
 class _Risk(NamedTuple):
-    """What margins say of those at risk."""
+    """Sums over the risk sets at given margins."""
 
     totals: np.ndarray
     """For each row, the logarithm of the sum of w exp(margin) over it and all rows before it."""
     fractions: np.ndarray
-    """That of the row itself in this sum."""
+    """The share of the row itself in this sum."""
     others: np.ndarray
     """1 - fractions."""
     expected: np.ndarray
@@ -94,7 +94,7 @@ class Cox(JointNewton):
         return self._loss(self._margins(x))
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        """Of the loss."""
+        """The gradient of the loss."""
         return self._gradient(self._risk(self._margins(x)))
 
     def log_hazards(self, x: np.ndarray) -> np.ndarray:
@@ -147,7 +147,7 @@ class Cox(JointNewton):
         return factored(H, self._gradient(risk), FLOOR * np.where(diagonal > 0.0, diagonal, diagonal.max() or 1.0))
 
     def _deviations(self, part: slice, risk: _Risk, mean: np.ndarray) -> np.ndarray:
-        """Of some rows from the mean of all before each; `mean` is that before the first, and moves on."""
+        """Deviations of some rows from the weighted mean of all rows before each; `mean` is updated in place."""
         block = self._rows[part]
         block = block.toarray() if sp.issparse(block) else block.copy()
         deviations(block, risk.fractions[part], mean)

@@ -39,7 +39,7 @@ class Groups:
 
     @classmethod
     def of(cls, form: ConicForm) -> "Groups | None":
-        """That of a conic form; None if it holds anything else."""
+        """The groups of a conic form; None if it holds anything else."""
         K, lines, ridge = form.K, form.n_lines, diagonal_of(form)
         single = K.nnz == K.shape[0] and np.all(np.diff(K.indptr) == 1)
         if not single or form.bounded or form.rounded or ridge is None:
@@ -63,7 +63,7 @@ class Groups:
 
     @property
     def form(self) -> ConicForm:
-        """As interior points take them."""
+        """The penalties as a conic form, for interior points."""
         d = self.weight.size
         groups = norms(np.split(self.members, self.starts[1:-1]), self.cost, d)
         own = np.flatnonzero(self.weight)
@@ -92,7 +92,7 @@ class Groups:
 
     @property
     def blocks(self) -> Blocks:
-        """As compiled steps take them, where groups are the first coordinates, one after the other."""
+        """The groups as compiled steps take them, which need the groups to be the first coordinates, in order."""
         alone = np.arange(self.members.size + 1, self.weight.size + 1)
         cost = np.concatenate([self.cost, np.zeros(alone.size)])
         return Blocks(self.weight, self.ridge, np.concatenate([self.starts, alone]), cost)

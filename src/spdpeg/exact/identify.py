@@ -23,7 +23,7 @@ not be met exactly."""
 
 @dataclass(frozen=True)
 class Identified:
-    """What a step opens, and the multipliers of the rows of K that belong to it."""
+    """The pieces that a step opens, and the multipliers of the rows of K that go with them."""
 
     pieces: Pieces
     multipliers: np.ndarray | None = None
@@ -32,7 +32,7 @@ class Identified:
 
 
 def capped(found_with: Callable[[float], Identified], most: int) -> Identified:
-    """What is found with weights as they are, or larger by the least factor that opens no more than `most`, about."""
+    """The pieces, with weights raised where needed by about the least factor that leaves at most `most` of them."""
     found = found_with(1.0)
     if found.pieces.number <= most:
         return found

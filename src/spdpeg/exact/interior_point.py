@@ -18,7 +18,7 @@ from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
 
 _READS = 2
-"""Of a step: the program is written down, and its solution evaluated."""
+"""Reads of a step: to write down the program, and to evaluate its solution."""
 
 
 class InteriorPoint(Periodic):

@@ -45,7 +45,7 @@ _FINEST = 1e-12
 
 _ENOUGH = 1e-4
 _SHORTEST = 1e-6
-"""Part of the decrease foretold by the model that a step must bring; steps shorter than this are not tried."""
+"""Part of the decrease predicted by the model that a step must bring; steps shorter than this are not tried."""
 
 _ROUNDING = 1e-14
 """Relative error of an objective."""
@@ -82,7 +82,7 @@ class JointNewton:
         self._terms: dict[str, Any] = {}
 
     def _margins(self, x: np.ndarray) -> np.ndarray:
-        """What the loss is a function of: linear in x."""
+        """The margins, linear in x, of which the loss is a function."""
         raise NotImplementedError
 
     def _loss(self, margins: np.ndarray) -> float:
@@ -120,7 +120,7 @@ class JointNewton:
 
     @property
     def objective_size(self) -> float:
-        """What an objective is small beside: that at x = 0."""
+        """The scale of the objective: its value at x = 0."""
         return self.objective(np.zeros(self._count * (self._n_features + self._intercept)))
 
     def join(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
@@ -200,13 +200,13 @@ class JointNewton:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The farthest point tried between x and the model's solution that is far enough down, and its margins."""
         move, along = end - x, self._margins(end) - margins
-        foretold = _ENOUGH * max(model.objective(x) - model.objective(end), 0.0)
+        predicted = _ENOUGH * max(model.objective(x) - model.objective(end), 0.0)
         step = 1.0
         while step >= _SHORTEST:
             ahead = x + step * move
             value = self._loss(margins + step * along) + model.view.penalty.value(ahead)
             # Where rounding hides what is gained, the bound still gains by the step.
-            if value <= objective - step * foretold + _ROUNDING * abs(objective):
+            if value <= objective - step * predicted + _ROUNDING * abs(objective):
                 return ahead, margins + step * along
             step *= 0.5
         return x, margins

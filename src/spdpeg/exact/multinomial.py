@@ -77,7 +77,7 @@ class Multinomial(JointNewton):
         return H.reshape(k * width, k * width)
 
     def _slopes(self, margins: np.ndarray) -> tuple[np.ndarray, LossPart]:
-        """Of a row's loss the conjugate at s (p - e_y) is sum q log q with q = s p + (1 - s) e_y."""
+        """The conjugate of a row's loss at s (p - e_y) is sum q log q with q = s p + (1 - s) e_y."""
         p = self._profiled(softmax(margins, axis=1))
 
         def loss_part(scale: float) -> float:

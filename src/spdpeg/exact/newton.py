@@ -23,7 +23,7 @@ from ..view import View
 from .newton_models import Models
 
 ARMIJO = 1e-4
-"""Part of the foretold decrease that a step must bring."""
+"""Part of the predicted decrease that a step must bring."""
 
 ROUNDING = 1e-14
 """Relative error of an objective."""
@@ -76,9 +76,9 @@ class Iterate:
     reads: float = 0.0
     """Reads of the data that the step here took."""
     length: float = 1.0
-    """Of that step, 1 being that to the model's minimum."""
-    foretold: float = np.inf
-    """By which the model fell."""
+    """Length of that step; 1 leads to the model's minimum."""
+    predicted: float = np.inf
+    """Decrease of the model along that step."""
     crawled: int = 0
     """Steps in a row that hardly improved the objective."""
     exhausted: bool = False
@@ -134,16 +134,16 @@ class Newton:
             at = replace(at, sweep=self.sums.at_margins(at.sweep.margins, curvature=True))
         based = self._floored(at)
         minimum = self._minimum(at.x, based)
-        slope, foretold = self._expected(at, based, minimum)
-        rough = minimum.status == "inaccurate" and not minimum.gap <= _ROUGH * foretold
+        slope, predicted = self._expected(at, based, minimum)
+        rough = minimum.status == "inaccurate" and not minimum.gap <= _ROUGH * predicted
         if (rough or minimum.status == "unbounded") and at.floor < 1.0:
             # Rows without curvature leave directions open that the loss closes farther away.
             at = replace(at, floor=1.0)
             based = self._floored(at)
             minimum = self._minimum(at.x, based)
-            slope, foretold = self._expected(at, based, minimum)
+            slope, predicted = self._expected(at, based, minimum)
         outside = not np.isfinite(at.value)  # of the domain, where any point inside is better
-        last = self.sums.resident and enough > 0.0 and not outside and foretold <= enough * abs(at.value)
+        last = self.sums.resident and enough > 0.0 and not outside and predicted <= enough * abs(at.value)
         ahead = self._ahead(minimum, based, not last)
         for factor in _NEARER if outside else ():
             if np.isfinite(ahead.loss):
@@ -152,7 +152,7 @@ class Newton:
             ahead = self._ahead(minimum, based)
         z = minimum.point
         penalty, move = self._penalty(z), z - at.x
-        following = Iterate(z, ahead, ahead.loss + penalty, at.floor, foretold=foretold)
+        following = Iterate(z, ahead, ahead.loss + penalty, at.floor, predicted=predicted)
         lower = following.value <= at.value + ARMIJO * slope + ROUNDING * abs(at.value)
         if not (outside or (lower and np.isfinite(following.value))):
             following = self._search(at, following, move, slope)
@@ -169,7 +169,7 @@ class Newton:
         return self.sums.floored(at.sweep, floor)
 
     def _minimum(self, x: np.ndarray, sweep: Sweep, factor: float = 1.0) -> Minimum:
-        """Of the model at x, with so many times its curvature."""
+        """The minimum of the model at x, its curvature multiplied by `factor`."""
         assert sweep.curvature is not None
         H = factor * sweep.curvature
         return self._models.minimum(H, H @ x - sweep.gradient, x)
@@ -213,7 +213,7 @@ class Newton:
         size = abs(at.value)
         if following.length < 0.5:
             following.floor = min(max(10.0 * at.floor, FIRST_FLOOR), 1.0)
-        elif following.foretold <= CLOSE * size:
+        elif following.predicted <= CLOSE * size:
             following.floor = 0.0
         else:
             following.floor = 0.1 * at.floor
@@ -264,7 +264,7 @@ def sampled_start(problem: View, newton: Newton, x: np.ndarray) -> tuple[np.ndar
     at = newton.start(x.copy())
     for _ in range(_SAMPLE_STEPS):
         at, _, _ = newton.step(at, _SAMPLE_ENOUGH)
-        if at.exhausted or at.infeasible or at.foretold <= _SAMPLE_ENOUGH * abs(at.value):
+        if at.exhausted or at.infeasible or at.predicted <= _SAMPLE_ENOUGH * abs(at.value):
             break
     found = not at.infeasible and math.isfinite(at.value) and bool(np.all(np.isfinite(at.x)))
     return (at.x, read) if found else (x, read)

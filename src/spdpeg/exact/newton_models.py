@@ -24,7 +24,7 @@ _NOISE = 1e-14
 """Part of the objective that rounding may cost."""
 
 _FEW_STEPS = 100
-"""Those of an augmented Lagrangian after which interior points take over. Where it suits a model it takes fewer."""
+"""Most steps of an augmented Lagrangian before interior points take over. Models that suit it need fewer."""
 
 _LEAST = 1e-14
 """Part of the largest curvature that all rows have at least, so that the vertex of a parabola is a number."""

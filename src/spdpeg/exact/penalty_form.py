@@ -46,7 +46,7 @@ class PenaltyForm:
 
     @classmethod
     def with_matrices(cls, problem: View) -> "PenaltyForm | None":
-        """That of a problem with a nuclear norm; None if another penalty has no such form, or it is too large."""
+        """The form of a problem with a nuclear norm; None if another penalty has no such form, or it is too large."""
         try:
             penalties = cls(problem.penalty, matrices=True)
         except _NoForm:
@@ -55,7 +55,7 @@ class PenaltyForm:
 
     @classmethod
     def of(cls, problem: View) -> "PenaltyForm | None":
-        """That of a problem, made once; None if one of its penalties has no such form."""
+        """The form of a problem's penalties, made once; None if one of them has no such form."""
         if problem not in _forms:
             try:
                 _forms[problem] = cls(problem.penalty)
@@ -65,7 +65,7 @@ class PenaltyForm:
 
     @cached_property
     def form(self) -> ConicForm:
-        """Of w: the lines and rows of groups of r1, then those of r2."""
+        """The conic form in w: the lines and rows of groups of r1, then those of r2."""
         if self.along_chain and self._penalty.joint is not None:
             return _found(self._penalty.joint.conic_form(self._penalty.n_coordinates))
         r1, inner = self._r1, self.inner  # both before F, which may be expensive to write down
@@ -138,7 +138,7 @@ class SplitForm:
 
     @classmethod
     def of(cls, problem: View) -> "SplitForm | None":
-        """That of a small problem; None if it is large."""
+        """The split form of a small problem; None if it is large."""
         d, m = problem.n_coordinates, problem.F.n_outputs
         if d + m > MOST_SPLIT:
             return None

@@ -26,9 +26,9 @@ class Pieces(NamedTuple):
     """Coordinates by piece."""
 
     labels: np.ndarray
-    """Of the coordinates: the number of their piece, or -1 if they are 0."""
+    """The piece of each coordinate, or -1 if the coordinate is 0."""
     number: int
-    """Of pieces."""
+    """Number of pieces."""
 
     def expand(self, w: np.ndarray) -> np.ndarray:
         """x, from one number for each piece."""
@@ -65,7 +65,7 @@ class Lines:
 
     @classmethod
     def of(cls, form: ConicForm) -> "Lines | None":
-        """That of a conic form; None if the form holds anything else."""
+        """The lines of a conic form; None if the form holds anything else."""
         symmetric = np.array_equal(form.up, form.down) and bool(np.all(np.isfinite(form.up)))
         if form.width != form.size or form.weight.size or form.rounded or not symmetric:
             return None
@@ -96,7 +96,7 @@ class Lines:
 
     @property
     def form(self) -> ConicForm:
-        """As interior points take them."""
+        """The penalties as a conic form, for interior points."""
         d = self.weight.size
         own = np.flatnonzero(self.weight)
         cost = np.concatenate([self.weight[own], self.cost])

@@ -42,7 +42,7 @@ _ARMIJO = 1e-4
 _ROUNDING = 1e-14
 """Relative error of an objective."""
 _MOST_HALVINGS = 20
-"""Of one step; after these the point stays where it is."""
+"""Most halvings of one step; beyond these the point stays where it is."""
 _MOST_STALLED = 3
 """Steps in a row without a gain beyond rounding that end a run."""
 
@@ -89,8 +89,8 @@ class ProxLBFGS(FullReads):
         downhill = x - first.gradient
         # One product with the true Hessian: without it the first model has a curvature of 1, in no units at all.
         again = sums.at(x, model=first, ahead=downhill)
-        assert again.foretold_gradient is not None
-        self._remember(state, downhill - x, again.foretold_gradient - first.gradient)
+        assert again.predicted_gradient is not None
+        self._remember(state, downhill - x, again.predicted_gradient - first.gradient)
         self._take(problem, state, x, first)
         return 2 * sums.n_rows
 
@@ -224,7 +224,7 @@ class _Parts:
         return z, self._multiplier(z, solution.y)
 
     def _multiplier(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Of r2 at F z, from the multipliers of the model."""
+        """The multiplier of r2 at F z, from the multipliers of the model."""
         lines = self._lines
         weighted = np.flatnonzero(lines.weight)
         slopes = np.zeros(z.size)

@@ -36,7 +36,7 @@ _HARDLY_LEFT = 1e-6
 without curvature beside others has no digits left."""
 
 _FALLS = (0.5, 5.0)
-"""By what part of the new objective the model fell, in steps along a tail that decays exponentially: e / 2, about."""
+"""Range of the model's decrease relative to the new objective, along an exponentially decaying tail: about e / 2."""
 
 _NO_PENALTY = 1e-3
 """Part of an objective that is as good as none of it."""
@@ -106,7 +106,7 @@ class ProxNewton(FullReads):
             "floor": 0.0,
             "loss": math.nan,
             "drop": math.inf,
-            "foretold": False,
+            "predicted": False,
             "exhausted": False,
             "infeasible": False,
             "value": math.nan,
@@ -153,13 +153,13 @@ class ProxNewton(FullReads):
             return round(following.reads * problem.sums.n_rows)
         # The multipliers belong to the minimiser of the model, not to the point of the line search: mixing the two
         # leaves a gap that never closes.
-        if ahead.foretold is not None and ahead.foretold_gradient is not None:
+        if ahead.predicted is not None and ahead.predicted_gradient is not None:
             v["y"][:] = self._form(problem).multiplier(minimum.w, minimum.y)
-            v["slopes"], v["slopes_gradient"] = problem.sums.kept(ahead.foretold), ahead.foretold_gradient
-            self._foretold = v["slopes"], ahead.foretold
+            v["slopes"], v["slopes_gradient"] = problem.sums.kept(ahead.predicted), ahead.predicted_gradient
+            self._predicted = v["slopes"], ahead.predicted
             if minimum.slopes is not None:
                 v["slopes"], v["slopes_gradient"] = minimum.slopes, problem.sums.adjoint(minimum.slopes)
-            numbers["foretold"] = True
+            numbers["predicted"] = True
         self._take(problem, state, following)
         return round(following.reads * problem.sums.n_rows)
 
@@ -167,7 +167,7 @@ class ProxNewton(FullReads):
         v = state.vectors
         x = v["x"].copy()
         slopes = gradient = None
-        if state.numbers["foretold"]:
+        if state.numbers["predicted"]:
             slopes, gradient = self._slopes(state), v["slopes_gradient"].copy()
         return Solution(x, x.copy(), problem.F.forward(x), -v["y"], slopes, gradient)
 
@@ -196,7 +196,7 @@ class ProxNewton(FullReads):
 
     _iterates: tuple[np.ndarray, Iterate] | None = field(default=None, init=False)
     """Where the run stands, beside the margins there."""
-    _foretold: tuple[np.ndarray, Token] | None = field(default=None, init=False)
+    _predicted: tuple[np.ndarray, Token] | None = field(default=None, init=False)
     """The slopes of the state's vector beside it."""
 
     @per_problem
@@ -211,9 +211,9 @@ class ProxNewton(FullReads):
         return Newton(problem.sums, models, problem.penalty.value, problem.loss.curvature)
 
     def _slopes(self, state: State) -> Token:
-        """The slopes that the last model foretold, if they are still there."""
+        """The slopes that the last model predicted, if they are still there."""
         kept = state.vectors["slopes"]
-        return kept.copy() if kept.size else kept_for(kept, self._foretold)
+        return kept.copy() if kept.size else kept_for(kept, self._predicted)
 
     def _iterate(self, problem: View, state: State) -> Iterate:
         """Where the run stands, with the curvature: kept from the last step, or made anew from the margins."""
@@ -233,6 +233,6 @@ class ProxNewton(FullReads):
             # That at x = 0 if it is less: a start far away, or the first point inside a domain, may have any.
             at_zero = problem.rows.loss_at_zero + problem.penalty.value(np.zeros(at.x.size))
             numbers["start"] = min(at.value, at_zero if math.isfinite(at_zero) else problem.rows.loss_at_zero)
-        numbers["drop"] = at.foretold / abs(at.value) if at.value else 0.0
+        numbers["drop"] = at.predicted / abs(at.value) if at.value else 0.0
         numbers["exhausted"], numbers["infeasible"] = at.exhausted, at.infeasible
         numbers["crawled"], numbers["curved"] = at.crawled, at.sweep.curvature is not None

@@ -24,7 +24,7 @@ _FARTHEST = 10.0
 _SAFE = 2.0
 """Factor on what a linear system in floating point says."""
 _ERRORS = 4.0
-"""Times the rounding error of the loss at w: at w*, which may be larger than w, and of the objective at w itself."""
+"""Factor on the rounding error of the loss at w: it covers w*, which may be larger, and the objective at w."""
 
 
 def lower_bound(model: Model, loss: Quadratic, w: np.ndarray, y: np.ndarray, value: float) -> float:

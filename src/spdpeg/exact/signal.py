@@ -26,7 +26,7 @@ _EPS = float(np.finfo(float).eps)
 _NOISE = 4.0 * _EPS
 """Relative rounding error of the terms of a sum, entry by entry."""
 _ERRORS = 4.0
-"""Times the rounding error of the loss where the bound is taken: of the objective at x, which is next to it, too."""
+"""Factor on the rounding error of the loss at the bound: it covers the objective at x, which is close to it."""
 
 _MOST_LEVELS = 200
 """Levels that are tried; bisection alone ends far earlier."""

@@ -32,7 +32,7 @@ _ROUNDING = 1e-14
 """Relative error of an objective."""
 
 _MOST_HALVINGS = 40
-"""Of one step; after these the point moves by rounding alone."""
+"""Most halvings of one step; beyond these the point moves by rounding alone."""
 
 _MOST_STALLED = 4 * _MEMORY
 """Steps in a row without a new least objective that end a run."""
@@ -145,11 +145,11 @@ class SpaRSA(FullReads):
 
     @staticmethod
     def _curvature(sums: Sums, at: Sweep, x: np.ndarray, way: np.ndarray) -> float:
-        """Of the loss along a way, as a part of its square."""
+        """Curvature of the loss along a direction of unit length."""
         ahead = sums.at(x, model=at, ahead=x + way)
-        assert ahead.foretold_gradient is not None
+        assert ahead.predicted_gradient is not None
         square = float(way @ way)
-        return float(way @ (ahead.foretold_gradient - at.gradient)) / square if square > 0.0 else 0.0
+        return float(way @ (ahead.predicted_gradient - at.gradient)) / square if square > 0.0 else 0.0
 
     def _take(self, problem: View, state: State, x: np.ndarray, sweep: Sweep) -> None:
         self._keep(problem, state, x, sweep)

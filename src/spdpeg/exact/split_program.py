@@ -29,7 +29,7 @@ class Found(NamedTuple):
 
 
 def mean_weights(problem: View) -> np.ndarray:
-    """Of the rows in the mean loss."""
+    """Weights of the rows in the mean loss."""
     _, labels, weights = problem.rows.block
     return (weights if weights.size else np.ones(labels.size)) / labels.size
 
@@ -84,7 +84,7 @@ class _InUnits:
 
 
 def _mean_loss(problem: View) -> Penalty:
-    """As a penalty of the margins."""
+    """The mean loss as a penalty of the margins."""
     known = problem.loss.as_penalty(problem.rows.block.labels, mean_weights(problem))
     assert known is not None
     return known

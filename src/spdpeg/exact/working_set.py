@@ -194,13 +194,13 @@ class WorkingSet(FullReads):
         for _ in range(_MOST_INNER):
             at, _, _ = newton.step(at)
             # Only after a full step: one that was cut short says nothing about the distance that is left.
-            if at.exhausted or (at.length == 1.0 and at.foretold <= enough * abs(at.value)):
+            if at.exhausted or (at.length == 1.0 and at.predicted <= enough * abs(at.value)):
                 break
         assert at.sweep.curvature is not None
         return at.x, at.sweep.margins, at.sweep.curvature.diagonal()
 
     _small: Condensed | None = None
-    """Of the problem whose solution was last asked for."""
+    """The small problem, if the problem was condensed."""
     _found: tuple[np.ndarray, Identified] | None = None
     """The pieces for the next step, beside the margins of the point that they were found at."""
 
@@ -234,7 +234,7 @@ class WorkingSet(FullReads):
 
 
 class _Parts:
-    """What a problem is made of, for the working set."""
+    """The parts of a problem that the working set uses."""
 
     def __init__(self, problem: View) -> None:
         form = PenaltyForm.of(problem)

@@ -10,12 +10,12 @@ from ..parameters import shown, whole_number
 
 
 class Columns(NamedTuple):
-    """What is asked of the columns of a table, each by position or by name."""
+    """The columns to read from a table, each by position or by name."""
 
     target: int | str | None = None
     """The labels; None is the last column, or none at all."""
     drop: Sequence[int | str] = ()
-    """Those that are left out."""
+    """Columns to leave out."""
     categorical: Mapping[str, Sequence[str] | None] | None = None
     """Text to be encoded, by name: its categories, or None for those that the file holds."""
 
@@ -27,11 +27,11 @@ class Roles(NamedTuple):
     features: list[int]
     """Positions of what becomes X."""
     categories: dict[int, Sequence[str] | None]
-    """Of the features that are text."""
+    """Categories of the features that are text."""
 
 
 def roles(name: str, asked: Columns, columns: list[str], n_features: int | None) -> Roles:
-    """What each column of file `name` is; `columns` are their names, or the first row of a file without any."""
+    """The role of each column of file `name`; `columns` are their names, or the first row of a file without any."""
     dropped = {position(name, column, columns, "drop") for column in asked.drop}
     wanted = asked.categorical or {}
     encoded = {columns.index(column): levels for column, levels in wanted.items() if column in columns}
@@ -54,7 +54,7 @@ def _width(categories: Sequence[str] | None) -> int:
 
 
 def position(name: str, column: int | str, columns: list[str], role: str) -> int:
-    """Of a column of file `name`, which is given by position or by name."""
+    """Position of a column of file `name`, which is given by position or by name."""
     width = len(columns)
     if isinstance(column, str):
         if column not in columns:

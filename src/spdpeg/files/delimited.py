@@ -34,7 +34,7 @@ class Layout(NamedTuple):
     width: int
     roles: Roles
     names: list[str] | None
-    """Of all columns."""
+    """Names of all columns."""
 
 
 @dataclass
@@ -91,7 +91,7 @@ def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: C
 
 
 def layout_of(source: Source, n_features: int | None, asked: Columns) -> Layout:
-    """What the first lines say; they are given back, but for a header."""
+    """The layout, from the first lines; they are put back, except for a header."""
     lines = list(source.rows(2))
     numbered = list(zip(source.numbers, lines, strict=True))
     if not numbered:
@@ -251,7 +251,7 @@ def _fields(source: Lines, layout: Layout, limit: int | None) -> tuple[np.ndarra
 
 
 def _complaint(source: Lines, layout: Layout, error: str) -> InputError:
-    """What is wrong with the line that could not be read."""
+    """The error message for a line that could not be read."""
     fields = fields_of(source, decoded(source, source.last), layout.delimiter, source.numbers[-1])
     if len(fields) != layout.width:
         error = f"{len(fields)} columns where {layout.width} are expected"
@@ -272,12 +272,12 @@ def _complaint(source: Lines, layout: Layout, error: str) -> InputError:
 
 
 def delimiter_of(line: str) -> str:
-    """What separates the columns."""
+    """The character that separates the columns."""
     return max(",;\t", key=line.count)
 
 
 def fields_of(source: Lines, line: str, delimiter: str, number: int) -> list[str]:
-    """What stands between the delimiters of a line, which has that number."""
+    """The fields of the line with this number."""
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=delimiter), [])]
     except csv.Error as error:

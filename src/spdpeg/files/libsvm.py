@@ -144,7 +144,7 @@ def _line_by_line(name: str, first: int, block: bytes) -> Parsed:
 
 
 def _complaint(line: bytes) -> str:
-    """What is wrong with a line that could not be parsed."""
+    """The error message for a line that could not be parsed."""
     label, *entries = line.decode("utf-8", "replace").partition("#")[0].split() or [""]
     if _is(float, label) and _merges(line):
         return f"the label {label} is a whole number that float64 does not hold exactly"

@@ -23,7 +23,7 @@ def expanded(stored: int) -> int:
 
 
 def refusal(claimed: int, allowed: int) -> str:
-    """What is said of a file that would take more, without its name."""
+    """The error message for a file that would take more, without its name."""
     return (
         f"it expands to {_shown(claimed)} where {_shown(allowed)} are allowed for a file of its size. "
         f"If you trust it, set {VARIABLE} to {claimed} or more."

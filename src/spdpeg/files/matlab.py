@@ -43,7 +43,7 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
 
 
 def _asked(name: str, content: bytes, allowed: int) -> "subprocess.CompletedProcess[bytes]":
-    """What the child says, which finds its libraries where this process does and computes nothing."""
+    """The answer of the child process, which finds its libraries where this process does."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),

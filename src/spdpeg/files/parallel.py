@@ -30,7 +30,7 @@ P = TypeVar("P", bound=Part)
 
 
 def parsed(source: Source, parse: Callable[[str, int, bytes], P]) -> Iterator[P]:
-    """What `parse` makes of the blocks of a file, in their order; it gets a name, the first line's number and text."""
+    """The results of `parse` for the blocks of a file, in order; it gets a name, the first line's number and text."""
     waiting: deque[Future[P]] = deque()
     with ThreadPoolExecutor(cpu_count(), thread_name_prefix="spdpeg-parse") as pool:
         try:

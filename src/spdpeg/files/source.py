@@ -134,7 +134,7 @@ class Source(Lines):
 
     @property
     def format(self) -> str:
-        """What the file holds, judged by how it begins."""
+        """The format of the file, judged by its first bytes."""
         head = self._head()
         if not head.strip():
             raise InputError(f"{self.name} is empty. Check what should have written it.")

@@ -1,4 +1,4 @@
-"""What a data file holds."""
+"""The content of a data file."""
 
 import re
 from collections.abc import Callable, Sequence

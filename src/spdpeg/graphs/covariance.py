@@ -146,7 +146,7 @@ class Pairs(NamedTuple):
         return self.above(floor)
 
     def above(self, floor: float) -> "Pairs":
-        """Those larger than `floor`."""
+        """The pairs larger than `floor`."""
         keep = self.sizes > floor
         return Pairs(self.i[keep], self.j[keep], self.sizes[keep], floor)
 

@@ -31,7 +31,7 @@ _FORCING = 1e-12
 """Squared relative residual of a Newton step."""
 
 _SHORTEST, _SUFFICIENT = 1e-6, 1e-4
-"""Lengths of steps, and the part of the foretold decrease that one must bring."""
+"""Lengths of steps, and the part of the predicted decrease that one must bring."""
 
 _ROUNDING = 16.0 * np.finfo(float).eps
 """Relative error of objectives, beyond which no gap can be told."""

@@ -1,4 +1,4 @@
-"""What sparse inverse covariance selection finds, as a graph and as F."""
+"""The precision matrix that sparse inverse covariance selection finds, as a graph and as F."""
 
 from dataclasses import dataclass
 from typing import Any

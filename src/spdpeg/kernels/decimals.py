@@ -24,7 +24,7 @@ _SPACE, _TAB, _NEWLINE, _RETURN, _QUOTE, _HASH, _COLON, _LAST_ASCII = 32, 9, 10,
 _PLUS, _MINUS, _DOT, _ZERO, _NINE, _E, _SMALL_E = 43, 45, 46, 48, 57, 69, 101
 
 _MOST_DIGITS = 19
-"""Of a number that 64 bits hold for certain."""
+"""Digits of a number that 64 bits certainly hold."""
 
 _MOST_INDEX = 2**31 - 2
 
@@ -157,7 +157,7 @@ def _number(text: np.ndarray, at: int, table: np.ndarray, bits: np.ndarray) -> i
 
 @kernel
 def read_number(text: np.ndarray, table: np.ndarray, bits: np.ndarray) -> int:
-    """Of a text that ends with a zero byte: the length of the number at its beginning, as `_number` tells it."""
+    """Length of the number at the beginning of a text that ends with a zero byte, as `_number` returns it."""
     return _number(text, 0, table, bits)
 
 

@@ -58,7 +58,7 @@ CHUNK = 256
 
 
 class Term(NamedTuple):
-    """What a kernel sees of a loss, a penalty or an operator."""
+    """A loss, a penalty or an operator as a kernel sees it."""
 
     address: int
     reals: np.ndarray
@@ -180,7 +180,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 @cache
 def _digest(folder: Path) -> str:
-    """Of all sources in a folder of the package."""
+    """Digest of all sources in a folder of the package."""
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()
 
 
@@ -269,7 +269,7 @@ _dispatchers: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = {}
 
 
 def _identity(function: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """What decides on the compiled code of a function: its own code, and the objects that its names mean now."""
+    """The key of a function's compiled code: its own code, and the objects that its names refer to now."""
     code = function.__code__
     outside = [function.__globals__.get(name) for name in code.co_names]
     inside = [cell.cell_contents for cell in function.__closure__ or ()]
@@ -334,7 +334,7 @@ class Kernel:
 
 
 def _kinds(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What decides on the compiled version: types, and for arrays also layout and whether they may be written."""
+    """The key of a compiled version: types, and for arrays also layout and whether they are writable."""
     return tuple(
         [
             (arg.dtype, arg.ndim, arg.flags.num & _LAYOUT)

@@ -45,7 +45,7 @@ def _addresses() -> tuple[int, int, int]:
 
 
 def routines() -> Routines:
-    """What a kernel needs to call them; each run of a kernel takes its own."""
+    """The arguments that a kernel calls them with; each run of a kernel has its own."""
     upper, plain = (np.frombuffer(bytearray(letter), dtype=np.uint8) for letter in (b"U", b"N"))
     return Routines(*_addresses(), upper, plain, np.zeros(4, dtype=np.int32), np.ones(2))
 

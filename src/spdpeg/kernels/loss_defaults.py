@@ -1,4 +1,4 @@
-"""What follows from the hooks of a loss: its prox, and sums over many rows."""
+"""Derived from the hooks of a loss: its prox, and sums over many rows."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from . import jit
 from .jit import Term, call_scalar
 
 _MOST_EVALUATIONS = 100
-"""Of phi', for one prox."""
+"""Most evaluations of phi' for one prox."""
 
 
 @jit.chunk

@@ -38,7 +38,7 @@ class Ahead(NamedTuple):
     slopes: np.ndarray
     curvatures: np.ndarray
     """What the model was made of."""
-    foretold: np.ndarray
+    predicted: np.ndarray
     gradient: np.ndarray
     """u, and A^T W u / N, to be filled."""
 
@@ -144,10 +144,10 @@ def sweep(
         if ahead.point.size:
             for i in range(start, stop):
                 there = here.margins[i] if same else row_dot(data.rows, i, ahead.point)
-                ahead.foretold[i] = ahead.slopes[i] + ahead.curvatures[i] * (there - ahead.margins[i])
+                ahead.predicted[i] = ahead.slopes[i] + ahead.curvatures[i] * (there - ahead.margins[i])
                 # The gradient with the same roundings as below: a run that is resumed has no model behind it.
                 factor = weight_of(data.weights, i) * here.slopes[i] / n
-                other = weight_of(data.weights, i) * ahead.foretold[i] / n
+                other = weight_of(data.weights, i) * ahead.predicted[i] / n
                 add_row_twice(data.rows, i, factor, gradient, other, ahead.gradient)
         else:
             for i in range(start, stop):

@@ -1,4 +1,4 @@
-"""What a loss is: phi(t, b) at the margin t = <a, x> of a row and its label b."""
+"""The interface of losses: phi(t, b) at the margin t = <a, x> of a row and its label b."""
 
 import math
 from typing import Any, ClassVar, NamedTuple

@@ -1,4 +1,4 @@
-"""What losses with the log link share: means are exponentials of margins."""
+"""Base of losses with the log link, whose means are exponentials of margins."""
 
 from typing import ClassVar
 

@@ -11,7 +11,7 @@ from ..penalties import Penalty
 from .base import Lines, Loss, Shifted
 
 _ROUNDING = 1e-12
-"""By which a slope that a prox has computed may leave its interval."""
+"""Rounding by which a slope from a prox may leave its interval."""
 
 
 class Hinge(Loss):

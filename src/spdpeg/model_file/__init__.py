@@ -147,7 +147,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a model file says about itself, arrays left out: class, parameters, attributes and versions."""
+    """The header of a model file, without arrays: class, parameters, attributes and versions."""
     return _read(as_path(path))[0]
 
 

@@ -15,7 +15,7 @@ _MOST_FEATURES = 2**40
 
 
 def first_fault(model: Any) -> str | None:
-    """What is missing, of the wrong kind or of the wrong size; None if the model is whole."""
+    """The first thing that is missing, of the wrong kind or of the wrong size; None if the model is complete."""
     classifier = is_classifier(model)
     for name in (*_REQUIRED, *(["classes_"] if classifier else [])):
         if name not in vars(model):
@@ -29,7 +29,7 @@ def first_fault(model: Any) -> str | None:
 
 
 def _faulty_numbers(model: Any, classifier: bool, count: int) -> str | None:
-    """Of coefficients, intercepts, positions and names."""
+    """The first fault of coefficients, intercepts, positions and names."""
     knots = getattr(model, "knots_", None)
     if knots is not None:
         if not (_is_finite(knots, (np.size(knots),)) and np.all(np.diff(knots) > 0.0)):
@@ -60,7 +60,7 @@ def _faulty_numbers(model: Any, classifier: bool, count: int) -> str | None:
 
 
 def _faulty_hazards(model: Any) -> str | None:
-    """Of times with events, for models that have them."""
+    """The first fault of times with events, for models that have them."""
     if not hasattr(model, "predict_survival"):
         return None
     times: Any = getattr(model, "event_times_", None)
@@ -72,7 +72,7 @@ def _faulty_hazards(model: Any) -> str | None:
 
 
 def _faulty_account(model: Any) -> str | None:
-    """Of what is told about the fit."""
+    """The first fault of the account of the fit."""
     if not all(map(_is_number, _listed(model.objective_))):
         return "objective_ is no number"
     for name in ("lam1_", "lam2_", "mean_scores_"):

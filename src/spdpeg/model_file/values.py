@@ -67,7 +67,7 @@ def encode(value: Any, name: str, arrays: Arrays) -> Any:
 
 
 def decode(value: Any, arrays: Arrays, depth: int = 0) -> Any:
-    """What `encode` was given; things inside things more than `_DEEPEST` times are refused."""
+    """The inverse of `encode`; nesting deeper than `_DEEPEST` is refused."""
     if depth > _DEEPEST:
         raise InputError(f"values are nested more than {_DEEPEST} deep")
 

@@ -1,4 +1,4 @@
-"""What an operator is: a linear map F from R^d to R^l that kernels apply without forming a matrix."""
+"""The interface of operators: linear maps F from R^d to R^l that kernels apply without forming a matrix."""
 
 import copy
 import math

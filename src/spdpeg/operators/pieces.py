@@ -1,4 +1,4 @@
-"""What a solution is made of: entries of F x that vanish, the pieces they tie together, and how many are free."""
+"""The structure of a solution: entries of F x that vanish, the pieces they join, and the degrees of freedom."""
 
 from typing import NamedTuple
 
@@ -138,7 +138,7 @@ def freedom(F: Operator, zero: np.ndarray, support: np.ndarray) -> int:
 
 
 def lengths_of(F: Operator, group: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Those of the groups of entries of F x; 0 where they are rounding."""
+    """Lengths of the groups of entries of F x; 0 where they are no more than rounding."""
     lengths = np.sqrt(np.bincount(group, F.forward(x) ** 2))
     return np.where(lengths > _ROUNDING * image_size(F, x), lengths, 0.0)
 

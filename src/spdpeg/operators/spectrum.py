@@ -29,7 +29,7 @@ def eigenvalue_bound(product: Callable[[np.ndarray], np.ndarray], size: int) -> 
 
 
 def eigenvalue_estimate(product: Callable[[np.ndarray], np.ndarray], size: int) -> float:
-    """What the largest eigenvalue hardly exceeds, from 8 products: for steps that have room to spare."""
+    """An estimate that the largest eigenvalue hardly exceeds, from 8 products: for steps with a safety margin."""
     return _MARGIN * _largest_ritz_value(product, size, min(size, _FEW_STEPS)) if size else 0.0
 
 

@@ -41,7 +41,7 @@ def text(sentence: str) -> Block:
 
 
 def proof(sentence: str, proved: bool) -> Block:
-    """What a certificate says, marked as good news or not."""
+    """A certificate in words, marked as met or not."""
     return {"kind": "proof", "text": sentence, "proved": proved}
 
 

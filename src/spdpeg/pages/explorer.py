@@ -11,7 +11,7 @@ _MOST = 4_000_000
 """Coefficients that a page holds: more make it slow to open."""
 
 _DIGITS = 4
-"""Of the coefficients."""
+"""Digits of the coefficients."""
 
 
 class Look(NamedTuple):
@@ -20,7 +20,7 @@ class Look(NamedTuple):
     mark: str
     """"steps", "line" or "stems"."""
     shape: tuple[int, int] | None
-    """Of the image that they form."""
+    """Shape of the image that they form."""
     places: np.ndarray
     """Where on the axis they are."""
     names: list[str] | None

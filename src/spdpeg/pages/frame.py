@@ -1,4 +1,4 @@
-"""What all pages share: the frame, the look, numbers as JSON."""
+"""Shared by all pages: the frame, the style sheet, numbers as JSON."""
 
 import html
 import json

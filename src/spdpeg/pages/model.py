@@ -16,7 +16,7 @@ _MOST_ROWS = 200
 """Segments that a table lists."""
 
 _DIGITS = 6
-"""Of counts and criteria."""
+"""Digits of counts and criteria."""
 
 _MOST_SLICES = 12
 """Slices of a volume that are shown."""
@@ -66,7 +66,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _proofs(model: Any) -> list[Block]:
-    """What the certificates say, one for each problem that was solved."""
+    """The certificates in words, one for each problem that was solved."""
     certificates = _listed(model.certificate_)
     blocks = []
     for title, certificate in zip(_problems(model, len(certificates)), certificates, strict=True):

@@ -305,7 +305,7 @@ def _template(model: Any) -> Any:
 
 
 def _account(model: Any) -> dict[str, Any]:
-    """What a path keeps of a fit."""
+    """The record that a path keeps of a fit."""
     certificates = model.certificate_ if isinstance(model.certificate_, list) else [model.certificate_]
     return {
         "coef": model.coef_,

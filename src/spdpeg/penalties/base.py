@@ -1,4 +1,4 @@
-"""What a penalty is: a convex r(v) with a closed-form prox, usable as r1 or as r2."""
+"""The interface of penalties: a convex r(v) with a closed-form prox, usable as r1 or as r2."""
 
 import math
 from collections.abc import Callable

@@ -29,7 +29,7 @@ _NO_GROUPS = np.zeros(0, dtype=np.int64)
 
 
 class Entries(NamedTuple):
-    """Those of K, row by row."""
+    """Entries of K, row by row."""
 
     pointers: np.ndarray
     """Where the rows start."""
@@ -91,7 +91,7 @@ class ConicForm:
 
     @cached_property
     def entries(self) -> Entries:
-        """Of K, for products that take a few calls where those of scipy take dozens.
+        """The entries of K, for products with fewer Python calls than SciPy's.
 
         They are copies, as scipy sorts the entries of a matrix whenever it needs to.
         """
@@ -128,7 +128,7 @@ class ConicForm:
         return bool(np.any(self.smoothing))
 
     def slopes(self, lines: np.ndarray) -> np.ndarray:
-        """Of the broken lines where K w - t is as given; on a sharp kink that of its lower side."""
+        """Slopes of the broken lines at given K w - t; on a kink, that of its lower side."""
         ends = np.where(lines > 0.0, self.up, -self.down)
         if not self.rounded:
             return ends

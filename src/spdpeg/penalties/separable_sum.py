@@ -99,7 +99,7 @@ class SeparableSum(Penalty):
 
     @property
     def kernel_subgradient(self) -> Hook | None:  # type: ignore[override]
-        """Of the parts, if each has one."""
+        """The subgradients of the parts, if each has one."""
         return blockwise_linear if all(part.kernel_subgradient is not None for part in self.parts) else None
 
     def subgradient_term(self, size: int) -> Term:

@@ -1,4 +1,4 @@
-"""What all pictures share: the figure, the colours and axes of weights."""
+"""Shared by all plots: the figure, the colours, and axes of weights."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the coefficients of a model form, and what their parts are called."""
+"""The shape of a model's coefficients, and the names of their parts."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def shape_of(model: Any) -> tuple[int, ...] | None:
-    """Of the image or volume that the coefficients form; None if they form none."""
+    """Shape of the image or volume that the coefficients form; None if they form none."""
     shape = None if model.F_ is None else model.F_.grid
     shape = getattr(model, "shape", None) if shape is None else shape
     if shape is None:
@@ -30,13 +30,13 @@ def places_of(model: Any) -> np.ndarray:
 
 
 def names_of(model: Any) -> list[str] | None:
-    """Of the features, if they have any."""
+    """Names of the features, if they have any."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 
 
 def titles_of(model: Any, rows: np.ndarray) -> list[str]:
-    """Of the rows of coefficients: the classes or outputs, or how many are not 0."""
+    """Titles for the rows of coefficients: classes or outputs, or the number of non-zeros."""
     if len(rows) > 1:
         classes = getattr(model, "classes_", None)
         return [f"output {k}" for k in range(len(rows))] if classes is None else [f"class {name}" for name in classes]

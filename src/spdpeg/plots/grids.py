@@ -1,4 +1,4 @@
-"""What depends on two weights: scores of cross-validation, and the coefficients along a path."""
+"""Plots over two weights: cross-validation scores, and coefficients along a path."""
 
 from typing import Any
 

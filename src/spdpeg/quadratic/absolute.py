@@ -29,7 +29,7 @@ _FAILS, _HOLDS, _IS_NOT_SIMPLE = 0, 1, 2
 """What is known of a face."""
 
 _FINER = 1e-3
-"""Times the accuracy: where no face holds, the path is followed on as far as rounding allows."""
+"""Fraction of the accuracy down to which the path is followed where no face holds."""
 
 _COVERED = 1e-10
 """Part of an l1 weight by which the optimality condition may be missed: what sticks out of the dual ball by that much
@@ -227,7 +227,7 @@ def _terms(penalty: AbsoluteValues, columns: np.ndarray, rows: np.ndarray, unit:
 
 @allocating
 def _start(n: int, terms: Terms) -> Point:
-    """As `central_path.start` has it."""
+    """The start, as in `central_path.start`."""
     m = terms.up.size
     y, p, q, u, v = np.zeros(m), np.ones(m), np.ones(m), np.empty(m), np.empty(m)
     for e in range(m):

@@ -164,7 +164,7 @@ def _step(
 
 @shared
 def _signs(penalty: ChainPenalty, w: np.ndarray, signs: np.ndarray, steps: np.ndarray) -> None:
-    """Those of the coordinates that have a weight, and of the steps that have a cost."""
+    """Signs of the coordinates that have a weight, and of the steps that have a cost."""
     for j in range(w.size):
         signs[j] = np.sign(w[j]) if penalty.weight[j] > 0.0 else 0.0
     for j in range(steps.size):

@@ -56,7 +56,7 @@ _SHORTEST = 1e-9
 
 
 class Proximal(Protocol):
-    """What is asked of p: a `Penalty` has it."""
+    """The methods that p must have, as a `Penalty` does."""
 
     def value(self, v: np.ndarray) -> float:
         """p(v)."""

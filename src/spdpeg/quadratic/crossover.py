@@ -149,7 +149,7 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
 
 
 def _terms(model: Model, w: np.ndarray) -> np.ndarray:
-    """Of what size the terms of K w - t are; if w is 0, of what size they would be without penalties."""
+    """The size of the terms of K w - t; if w is 0, what it would be without penalties."""
     diagonal = model.diagonal()
     known = diagonal > 0.0
     usual = float(np.max(np.abs(model.right()[known]) / diagonal[known], initial=0.0))

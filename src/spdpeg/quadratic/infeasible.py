@@ -20,7 +20,7 @@ _MOST_LINES = 2000
 def find(
     model: Model, w: np.ndarray, y: np.ndarray, solved: bool
 ) -> tuple[Literal["infeasible", "unbounded"], np.ndarray] | None:
-    """What the last iterates prove, if anything; where a solution was found, only constraints without entries count."""
+    """A proof that the model is infeasible or unbounded; once `solved`, only empty constraints are checked."""
     wrong = _impossible(model)
     if wrong is not None or solved:
         return None if wrong is None else ("infeasible", wrong)

@@ -26,7 +26,7 @@ ENOUGH = 1e-8
 _CERTAIN = 1e-11
 """Relative gap at the end that counts as optimal, whatever the path was like."""
 _GUESSES = 3
-"""Times that units are taken from the best solution so far."""
+"""How often units are taken from the best solution so far."""
 _STRAY = 1e-6
 """Part of its largest term by which the optimality condition may be missed."""
 _OUTSIDE = 1e-6
@@ -92,11 +92,11 @@ class _Attempt(NamedTuple):
     guess: bool = False
     """In units of an earlier solution."""
     vertex: bool = False
-    """By the simplex method."""
+    """Whether it comes from the simplex method."""
 
 
 def _others(model: Model, found: ModelSolution) -> list[_Attempt]:
-    """What else to try after a doubtful solution."""
+    """Other methods to try after a doubtful solution."""
     small = extended.fits(model)
     # New units come first: they are the cure where a gap is small only in units that were too large.
     attempts = [_Attempt(extended=small, guess=True)] * _GUESSES if _is_rough(model, found) else []
@@ -131,7 +131,7 @@ def _is_rough(model: Model, found: ModelSolution) -> bool:
 
 
 def _size(model: Model, w: np.ndarray, value: float) -> float:
-    """Of the terms of the objective."""
+    """The size of the terms of the objective."""
     return abs(value) + float(np.abs(model.right()) @ np.abs(w))
 
 

@@ -26,17 +26,17 @@ class Minimum(NamedTuple):
     point: np.ndarray
     """With exact zeros and pieces where those are certain."""
     w: np.ndarray
-    """As found with the multipliers: H w - b + K^T y = 0. It starts with x, auxiliary variables follow."""
+    """The minimiser that goes with the multipliers: H w - b + K^T y = 0. First x, then auxiliary variables."""
     y: np.ndarray
     status: Status
     gap: float
-    """By how much the model may be too high there."""
+    """Bound on how far the model there is above its minimum."""
     slopes: np.ndarray | None = None
-    """Of the rows, if the model knew rows; they go with y to more digits than those at w."""
+    """Slopes of the rows, if the model knew rows; they agree with y to more digits than those at w."""
 
 
 def minimum(model: Model) -> Minimum:
-    """That of a model, by interior points."""
+    """The minimum of a model, by interior points."""
     quick = model
     wide = isinstance(model.H, np.ndarray) and model.b.size > _FEW
     if wide and np.count_nonzero(model.H) <= _MOST_FILLED * model.b.size:

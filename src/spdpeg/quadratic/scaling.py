@@ -24,16 +24,16 @@ class Scaling(NamedTuple):
     price: float
 
     def unscaled_w(self, w: np.ndarray) -> np.ndarray:
-        """Of the model as it was given."""
+        """w in the units of the original model."""
         return self.columns * self.width * w
 
     def unscaled_y(self, y: np.ndarray) -> np.ndarray:
-        """Of the model as it was given."""
+        """y in the units of the original model."""
         return self.rows * self.price * y
 
 
 def equivalent_curvature(form: ConicForm) -> np.ndarray:
-    """What stands for the diagonal of H where broken lines do the work of a loss, for each variable.
+    """A stand-in for the diagonal of H where broken lines take the place of a loss, for each variable.
 
     Over the distance t from 0 to a kink with slopes of size s, the line is as curved as a parabola of curvature s / t.
     """
@@ -52,7 +52,7 @@ class Guess(NamedTuple):
 
     w: np.ndarray
     size: float
-    """Of its objective."""
+    """Size of the objective."""
 
 
 def find(

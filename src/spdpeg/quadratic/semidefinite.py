@@ -121,14 +121,14 @@ class _Cone:
         self.W = self.R @ self.R.T
 
     def block(self) -> np.ndarray:
-        """That of D: half the corner of W (0 dY; dY^T 0) W."""
+        """The block of D: half the corner of W (0 dY; dY^T 0) W."""
         r, size = self.shape[0], self.shape[0] * self.shape[1]
         own = np.kron(self.W[:r, :r], self.W[r:, r:])
         crossed = np.einsum("ik,lj->ijlk", self.W[:r, r:], self.W[:r, r:]).reshape(size, size)
         return 0.5 * (own + crossed)
 
     def target(self, mu: float, moves: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
-        """What dX + W dZ W has to be, for X Z = mu I; `moves` of X and Z as they were foretold."""
+        """The right-hand side dX + W dZ W for X Z = mu I; `moves` are the predicted ones of X and Z."""
         goal = np.diag(mu - self.lam**2)
         if moves is not None:
             product = (self.inverse @ moves[0] @ self.inverse.T) @ (self.R.T @ moves[1] @ self.R)
@@ -146,7 +146,7 @@ class _Cone:
 
 @dataclass
 class _Move:
-    """Of everything."""
+    """The step of all variables."""
 
     w: np.ndarray
     y: np.ndarray
@@ -204,7 +204,7 @@ class _Path:
         return best
 
     def _missed(self) -> tuple[np.ndarray, np.ndarray]:
-        """What is left of H w - b + K^T y = 0, and of K w - t = what lines and cones say."""
+        """Residuals of H w - b + K^T y = 0, and of K w - t = what lines and cones require."""
         image, lines = self._K @ self._w - self._terms.offset, self._terms.up.size
         image[:lines] -= self._terms.smoothing * self._y[:lines] + self._p - self._q
         for cone in self._cones:

@@ -72,7 +72,7 @@ class _Observing:
 
 
 class Solvable(Protocol):
-    """What solves the linear systems of a step."""
+    """A factorisation that solves the linear systems of a step."""
 
     terms: Terms
     spread: float
@@ -191,7 +191,7 @@ class SaddleSystem(_Observing):
 
 
 def _system(H: Parts, terms: Terms) -> System | SaddleSystem:
-    """As it stands where rows of at least three entries form a band, otherwise multiplied out."""
+    """The system unreduced where rows of at least three entries form a band, otherwise multiplied out."""
     counts = np.diff(terms.pointers)
     # Multiplied out, rows of three entries and more widen the band and lose digits.
     if not terms.weight.size and not H.signs.size and counts.size and 3 <= counts.max() <= LONG:

@@ -1,4 +1,4 @@
-"""What an interior point leaves of the optimality condition, taken out by the smallest change of w and y.
+"""Remove what an interior point leaves of the optimality condition, by the smallest change of w and y.
 
 Where H is singular, or multipliers are near the ends of their sets, the last systems of the central path are too badly
 conditioned for it. Here w moves in the metric of H and each multiplier by the square of its room, so that neither goes

@@ -27,7 +27,7 @@ PAPER = (*CATALOGUE, *(name + RAW for name, entry in CATALOGUE.items() if entry.
 
 
 class Outcome(NamedTuple):
-    """What `publish` made."""
+    """The files and conclusions that `publish` made."""
 
     page: Path
     conclusion: list[str]

@@ -1,4 +1,4 @@
-"""What the authors' published scripts set (github.com/tyDLin/SPDPEGD): scalings by task, method and data set.
+"""Settings of the authors' published scripts (github.com/tyDLin/SPDPEGD): scalings by task, method and data set.
 
 Where a script has no case for a set, and for the text sets there is none, it runs with a scaling of 1. rho is 1
 everywhere (`opts.beta = 1`), which the paper does not print. There every pass repeats one permuted order of the rows;
@@ -42,7 +42,7 @@ class Settings(NamedTuple):
 
 
 def scaling(task: str, solver: str, data: str) -> float:
-    """What the scripts multiply a step by, or divide it by, on this set."""
+    """The factor or divisor that the scripts apply to a step on this set."""
     of_set = _SCALINGS.get(task, {}).get(solver, {})
     return of_set.get(data, _OTHERWISE.get((task, solver), 1.0))
 

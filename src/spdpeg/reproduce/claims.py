@@ -103,7 +103,7 @@ def duels(table: Table) -> list[Duel]:
 
 
 def tally(found: Iterable[Duel], condition: int, task: str, axis: str) -> Tally:
-    """Of the duels that count."""
+    """The tally of the duels that count."""
     here = [d.outcome for d in found if (d.condition, d.task, d.axis) == (condition, task, axis) and d.counted]
     return Tally(*(here.count(outcome) for outcome in (AHEAD, EVEN, BEHIND)))
 

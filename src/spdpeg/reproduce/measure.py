@@ -42,7 +42,7 @@ COLUMNS = ("passes", "iterations", "seconds", "objective", "test_loss", "score")
 
 
 class Record(NamedTuple):
-    """What a curve is made of."""
+    """One point of a curve."""
 
     passes: float
     iterations: int
@@ -97,7 +97,7 @@ def optimum(study: Study, task: str, data: str, fold: int) -> dict[str, Any]:
 
 
 def tune(study: Study, task: str, data: str, method: Method, fold: int) -> dict[str, Any]:
-    """What a walk on each lattice of a method finds inside one round, and the best of these.
+    """Tune a method inside one round: a walk on each of its lattices, and the best of these.
 
     Candidates are trained on three of the round's four folds and scored by the objective on the next one: loss there
     plus penalties.

@@ -129,7 +129,7 @@ def _conditions(verdicts: Verdicts) -> list[dict[str, Any]]:
 
 
 def _cell(table: Table, task: str, data: str) -> dict[str, Any]:
-    """What there is to optimise in a cell, and which term of the printed L~ is the larger one."""
+    """How much there is to optimise in a cell, and which term of the printed L~ is the larger one."""
     rounds = table.optimum(task, data)
     names = ("start", "objective", "bound", "score", "majority", "coupling", "curvature")
     means = {name: number(np.mean([getattr(o, name) for o in rounds])) for name in names}

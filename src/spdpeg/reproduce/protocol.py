@@ -1,4 +1,4 @@
-"""What is compared: data sets, tasks, methods, folds and budgets."""
+"""The protocol of a study: data sets, tasks, methods, folds and budgets."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -138,11 +138,11 @@ class Study:
 
     @property
     def optimum_seconds(self) -> float:
-        """That the search for an optimum may take."""
+        """Seconds that the search for an optimum may take."""
         return max(_OPTIMUM_SECONDS, 5 * self.seconds)
 
     def most_seconds(self, jobs: int) -> float:
-        """That all curves and optima take at most in so many processes, without tuning and compiling."""
+        """Seconds that all curves and optima take at most in so many processes, without tuning and compiling."""
         curves = sum(1 + len(self.runs(task, method)) for task in self.tasks for method in self.methods[task])
         optima = self.rounds * len(self.tasks)
         return len(self.data) * (curves * self.seconds + optima * self.optimum_seconds) / jobs

@@ -1,4 +1,4 @@
-"""What a study found: curves, optima and how they came about, as objects and as files."""
+"""The results of a study: curves, optima and how they came about, as objects and as files."""
 
 import csv
 import io
@@ -114,7 +114,7 @@ class Results:
         return [o for o in self.optima if (o.task, o.data) == (task, data)]
 
     def floors(self, task: str, data: str) -> dict[int, float]:
-        """What objectives are measured from, by round: the proven bound, or where it is loose the lowest one seen."""
+        """The reference objective of each round: the proven bound, or the lowest one seen where the bound is loose."""
         found = {}
         for o in self.optimum(task, data):
             seen = [c.columns["objective"] for c in self.curves if c[:2] == (task, data) and c.fold == o.fold]
@@ -147,7 +147,7 @@ class Results:
         return f"{chosen.label} ({', '.join(filter(None, names))})"
 
     def score_name(self, task: str) -> str:
-        """What the third metric is."""
+        """The name of the third metric."""
         return "accuracy" if self.study.tasks[task].loss.binary else "R^2"
 
 

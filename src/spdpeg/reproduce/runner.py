@@ -70,12 +70,12 @@ class Parts:
         return part
 
     def missing(self, jobs: list[Job]) -> list[Job]:
-        """Those not finished yet."""
+        """The jobs that are not finished yet."""
         return [job for job in jobs if not self.path(job).exists()]
 
 
 def _digest(study: Study, task: str, data: str) -> str:
-    """Of the numbers that make up a problem; an operator's matrix, since objects change when they are used."""
+    """Digest of the numbers that define a problem; of an operator its matrix, as objects change when used."""
     import joblib
 
     form, source = study.tasks[task], study.data[data]
@@ -86,7 +86,7 @@ def _digest(study: Study, task: str, data: str) -> str:
 
 
 def preparations(study: Study) -> list[Job]:
-    """What the curves need: the pace of each task and set, optima, and choices of parameters."""
+    """The jobs that curves depend on: the pace of each task and set, optima, and choices of parameters."""
     cells = [(task, data) for task in study.tasks for data in study.data if study.methods[task]]
     paces = [Job("pace", task, data, study.reference(task).name, 0) for task, data in cells]
     optima = [Job("optimum", task, data, "", fold) for fold in range(study.rounds) for task, data in cells]
@@ -140,14 +140,14 @@ def processors() -> int:
 
 
 def chosen(study: Study, parts: Parts, job: Job) -> dict[str, Any]:
-    """What tuning inside the round of a curve chose; empty for a method that is not tuned."""
+    """The parameters that tuning chose for a curve; empty for a method that is not tuned."""
     if not study.methods[job.task][job.method].lattices:
         return {}
     return parts.read(Job("choice", job.task, job.data, job.method, job.fold))
 
 
 def _given(study: Study, parts: Parts, job: Job) -> tuple[dict[str, Any], float]:
-    """What a curve needs from the preparations: a choice of parameters, and the least time."""
+    """The inputs of a curve from its preparations: a choice of parameters, and the least time."""
     pace = parts.read(Job("pace", job.task, job.data, study.reference(job.task).name, 0))
     return chosen(study, parts, job), pace["seconds"]
 

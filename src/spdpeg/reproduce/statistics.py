@@ -52,7 +52,7 @@ class Ranks(NamedTuple):
 
 
 def ranks(scores: Mapping[str, Sequence[float]], lower_is_better: bool) -> Ranks | None:
-    """Of methods, each with one score for each data set; None where Friedman's test needs more of either."""
+    """Mean ranks of methods by one score per data set; None where Friedman's test needs more methods or sets."""
     from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
     methods, sets = len(scores), len(next(iter(scores.values()), ()))

@@ -1,4 +1,4 @@
-"""What the curves hold where methods are compared: one table, from which everything that is claimed is computed."""
+"""One table of the values at which methods are compared; all claims are computed from it."""
 
 import csv
 import math
@@ -72,7 +72,7 @@ class Table:
         return self.drop(task, data) >= FLAT
 
     def sets(self, task: str, *settings: str) -> list[str]:
-        """Those on which methods in these settings are counted: with the authors' parameters, where they have any."""
+        """The data sets on which methods in these settings count: for the authors' parameters, those that have any."""
         found = [data for of, data in self.cells if of == task and self.counted(task, data)]
         theirs = [data for data in found if has_case(task, data)] if AUTHORS in settings else []
         return theirs or found
@@ -112,7 +112,7 @@ def tabulate(results: Results) -> Table:
 
 
 def write(table: Table, path: Path, stages: Sequence[str] = STAGES) -> None:
-    """As a CSV file."""
+    """Write the table as a CSV file."""
     rows = [[_shown(item) for item in value] for value in table.values if value.stage in stages]
     write_table(path, ("task", "set", *Value._fields[2:6], "round", *Value._fields[7:]), rows)
 

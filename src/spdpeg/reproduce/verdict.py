@@ -46,7 +46,7 @@ def standings(table: Table) -> list[Standing]:
 
 
 def write(found: list[Standing], path: Path) -> None:
-    """As a CSV file."""
+    """Write the verdict as a CSV file."""
     write_table(path, ("task", "set", *Standing._fields[2:]), found)
 
 

@@ -121,11 +121,11 @@ def correct(
 
     The inverse of H + rho K^T K follows. Nothing happens unless <c, m> is at least a part of <m, H m>.
     """
-    foretold, found = multiply(H, move, image), 0.0
+    predicted, found = multiply(H, move, image), 0.0
     for j in range(move.size):
         found += change[j] * move[j]
-    if found > least * foretold > 0.0:
-        for v, size in ((image, -foretold), (change, found)):
+    if found > least * predicted > 0.0:
+        for v, size in ((image, -predicted), (change, found)):
             add_square(H, v, 1.0 / size)
             # Sherman and Morrison's formula.
             whole = multiply(inverse, v, back)

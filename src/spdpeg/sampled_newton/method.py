@@ -251,7 +251,7 @@ class SampledNewton(Periodic, Watcher):
 
 
 def _read(problem: View, x: np.ndarray) -> tuple[Evaluation, float]:
-    """What the data say at x, and the objective."""
+    """Loss and gradient at x, and the objective."""
     evaluation = evaluated_rows(problem.sums, x)
     return evaluation, evaluation.loss + problem.penalty.value(x)
 

@@ -59,10 +59,10 @@ class Form(NamedTuple):
     holds_x: bool
     """K x ends with x itself."""
     lengths: np.ndarray
-    """By which the rows of F were divided."""
+    """Lengths by which the rows of F were divided."""
 
     def split(self, problem: View, x: np.ndarray, y: np.ndarray, gradient: np.ndarray) -> Split:
-        """What ADMM would end with if x were the solution, y the multiplier of F x, and this the loss's gradient."""
+        """The point at which ADMM would end if x were the solution, y the multiplier of F x, and this the gradient."""
         if problem.penalty.joint is not None:
             return Split(-gradient, x.copy())
         multipliers = y * self.lengths
@@ -375,7 +375,7 @@ def _same(v: np.ndarray) -> np.ndarray:
 
 
 def _inverse(matrix: np.ndarray) -> np.ndarray:
-    """Of a positive definite matrix."""
+    """The inverse of a positive definite matrix."""
     factor, _ = scipy.linalg.lapack.dpotrf(matrix, lower=1)
     lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1)
     whole = np.ascontiguousarray(lower + lower.T)  # above the diagonal there are zeros

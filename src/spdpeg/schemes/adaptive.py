@@ -63,7 +63,7 @@ _COUPLING = 0.25
 
 
 class Course(NamedTuple):
-    """What does not change: of the loss, of F, and of the regime. A `rho` of 0 is chosen with each step."""
+    """Constants of a run: of the loss, of F, and of the regime. A `rho` of 0 is chosen with each step."""
 
     curvature: float
     bounded_slope: bool
@@ -231,7 +231,7 @@ def typical_square(learned: np.ndarray) -> float:
 
 @inner
 def longest_step(course: Course, learned: np.ndarray, count: float, batch: int, distance: float) -> float:
-    """What bounds the next steps, `count` rows having been used; and the squared distance to the start is noted."""
+    """An upper bound on the next steps after `count` rows; updates the radius with the distance to the start."""
     if learned[SEEN] == 0.0:
         return 1.0  # only empty rows so far: nothing but proxes, which take any step
     largest = typical_square(learned)

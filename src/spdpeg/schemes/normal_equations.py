@@ -28,7 +28,7 @@ class Normal(NamedTuple):
 
     kind: int
     diagonal: np.ndarray
-    """Of F^T F."""
+    """The diagonal of F^T F."""
     vectors: np.ndarray
     """Eigenvectors of F^T F as columns, d x d; empty unless they are used."""
     values: np.ndarray

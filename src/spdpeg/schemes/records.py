@@ -1,4 +1,4 @@
-"""What compiled steps take together: records of arrays and numbers instead of long lists of arguments.
+"""Records of arrays and numbers that compiled steps take instead of long lists of arguments.
 
 A record named `Work` lists the vectors that a scheme moves or writes to. Their names are those of the state's vectors.
 """
@@ -12,7 +12,7 @@ W = TypeVar("W", bound=tuple[Any, ...])
 
 
 class Pace(NamedTuple):
-    """Of the next iterations: primal steps c_k, weights theta_k of the new point in the averages, and the dual step."""
+    """Step sizes of the next iterations: primal steps c_k, weights theta_k of the new point in averages, dual step."""
 
     steps: np.ndarray
     thetas: np.ndarray

@@ -61,7 +61,7 @@ class AxisChains:
         return np.clip(np.concatenate([down.ravel(), across.ravel()]) / self._factors, -self._lam2, self._lam2)
 
     def _adjoint_down(self, u: np.ndarray) -> np.ndarray:
-        """What multipliers of the differences along columns take away from the image."""
+        """The adjoint of the differences along columns."""
         flow = (u * self._factors[: u.size]).reshape(self._shape[0] - 1, self._shape[1])
         return np.asarray(-np.diff(flow, axis=0, prepend=0.0, append=0.0))
 

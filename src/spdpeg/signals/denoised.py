@@ -1,4 +1,4 @@
-"""What `denoise` returns."""
+"""The result of `denoise`."""
 
 from contextlib import suppress
 from functools import cached_property
@@ -46,7 +46,7 @@ class Denoised:
 
     @cached_property
     def y(self) -> np.ndarray:
-        """What was given, as numbers; NaN where a value is missing."""
+        """The signal as given; NaN where a value is missing."""
         return np.where(self._signal.observed, self._signal.y, np.nan).reshape(self._signal.shape)
 
     @cached_property

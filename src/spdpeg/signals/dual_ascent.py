@@ -22,7 +22,7 @@ _THRESHOLDS = np.geomspace(1e-5, 1e-1, 5)
 
 
 class Maps(NamedTuple):
-    """What a step calls: F, its adjoint, and the projection onto the domain of r2*."""
+    """The maps that a step applies: F, its adjoint, and the projection onto the domain of r2*."""
 
     forward: Term
     adjoint: Term

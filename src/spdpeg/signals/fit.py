@@ -23,7 +23,7 @@ _INSIDE = 1.0 - 1e-15
 """A scaled flow stays this far short of its limit, where rounding could cross it."""
 
 _MOST_CHECKS = 1_000
-"""Of the gap of the cheap steps, of which some dozen are taken between two of them."""
+"""Most checks of the gap of the cheap steps, some dozen of which are taken between two checks."""
 
 
 class Fit(NamedTuple):

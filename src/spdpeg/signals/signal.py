@@ -1,4 +1,4 @@
-"""What is to be denoised, checked: values, weights, F and the norms."""
+"""The signal to denoise, after checks: values, weights, F and the norms."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property

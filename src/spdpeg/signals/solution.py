@@ -1,4 +1,4 @@
-"""What a fit consists of: which differences vanish, the pieces, the degrees of freedom."""
+"""The structure of a fit: which differences vanish, the pieces, the degrees of freedom."""
 
 from typing import Any
 

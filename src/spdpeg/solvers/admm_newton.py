@@ -29,7 +29,7 @@ _DENSE = 2000
 _MOST_NEWTON = 30
 """Newton's steps of one x-step."""
 _MOST_HALVINGS = 20
-"""Of one of them."""
+"""Most halvings of one step."""
 
 _TINY = 1e-12
 """A relative descent so small that values hardly show it: Newton's method converges so fast there that one full step

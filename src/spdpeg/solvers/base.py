@@ -1,4 +1,4 @@
-"""What a method is: something that starts a state, moves it forward, and reads the solution off it.
+"""The interface of a method: it starts a state, moves it forward, and reads the solution off it.
 
 An author writes `about` and four methods: `check`, `start`, `advance`, `solution`. Three more have defaults that fit
 most methods: `set_dual`, `sampler`, `default_batch`. What only some methods do is in small classes of their own:
@@ -29,12 +29,12 @@ from .sampling import make as make_sampler
 from .steps import StepRule
 
 LARGEST = 1e75
-"""Of a parameter, and the smallest is its inverse: products of four of them are numbers."""
+"""Largest parameter, and the smallest is its inverse, so that products of four do not overflow."""
 
 
 @dataclass(frozen=True)
 class About:
-    """What a method says of itself: for the table of solvers, for its page, and for the loop.
+    """Description of a method: for the table of solvers, for its page, and for the loop.
 
     See Also
     --------
@@ -53,7 +53,7 @@ class About:
     update: str
     """One step, in the notation of docs/solvers.md."""
     cost: str
-    """Of a step: batches of rows, products with F and F^T, proxes, and the flops of all other loops."""
+    """Cost of a step: batches of rows, products with F and F^T, proxes, and the flops of all other loops."""
     memory: str
     """Numbers kept beyond the data and the problem."""
     rate: str
@@ -73,7 +73,7 @@ class About:
 
 
 class Solution(NamedTuple):
-    """What a state says about the problem.
+    """The solution that a state stands for.
 
     See Also
     --------
@@ -175,7 +175,7 @@ class Solver(Parameterized):
         return 1
 
     def vectors(self, problem: View, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
-        """Those of `start`; a method whose constants read data makes them here without choosing any."""
+        """The vectors of `start`. Override it where `start` reads data to choose constants."""
         return self.start(problem, batch_size, x0)[1]
 
     def check_state(self, problem: View, state: State) -> None:
@@ -188,7 +188,7 @@ class Solver(Parameterized):
         """Improve on what the state shows at the end of a stream, given rows that wait; the run goes on without it."""
 
     def fallback(self, problem: View, state: State) -> Solution | None:
-        """What to report on finite data wherever the solution is worse than this; nothing by default."""
+        """A solution to report on finite data if it beats that of the state; none by default."""
         return None
 
     def step_rule(self, state: State) -> StepRule:
@@ -243,7 +243,7 @@ class Watcher(Solver):
         """Change course at a certificate, and only there; `evaluation` is what was read for it at the solution."""
 
     def evaluation(self, state: State) -> Evaluation | None:
-        """What the method knows of the loss at its solution, which makes a certificate free of reads."""
+        """Loss and gradient at the solution if the method has them, so that a certificate needs no read."""
         return None
 
     def lower_bound(self, state: State) -> float:
@@ -286,7 +286,7 @@ class FullReads(Periodic, Watcher):
 
     @staticmethod
     def _vectors(problem: View, x: np.ndarray) -> dict[str, np.ndarray]:
-        """Those of a new state at x, where nothing has been read yet; its loss is NaN."""
+        """The vectors of a new state at x, before the first read."""
         kept = problem.sums.length_kept()
         return {"x": x, "y": np.zeros(problem.F.n_outputs), "margins": np.zeros(kept), "gradient": np.zeros(x.size)}
 
@@ -303,7 +303,7 @@ T = TypeVar("T")
 
 
 def kept_for(vector: np.ndarray, kept: tuple[np.ndarray, T] | None) -> T | None:
-    """What a method has kept for this very vector of a state; None for that of another run, or of one resumed."""
+    """The value that a method stored beside this vector of a state; None in another run, or a resumed one."""
     return kept[1] if kept is not None and kept[0] is vector else None
 
 

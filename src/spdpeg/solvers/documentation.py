@@ -52,6 +52,6 @@ def complete(cls: Any) -> None:
 
 
 def _split(cls: Any) -> tuple[str, str]:
-    """What a class says, and its section on parameters."""
+    """The docstring of a class without its section on parameters, and that section."""
     text, _, rest = inspect.cleandoc(vars(cls).get("__doc__") or "").partition(_PARAMETERS)
     return text.rstrip(), rest.partition("\n\nSee Also\n")[0].rstrip()

@@ -18,7 +18,7 @@ _CROWDED = 4
 """Square of the batch over N from which on hardly a batch is free of repetitions by chance."""
 
 _REDRAWS = 20
-"""Times that batches with a row twice are drawn anew before they become uniform ones."""
+"""How often batches that hold a row twice are redrawn before uniform sampling takes over."""
 
 _DISK_ROWS = 4096
 """Rows that are read together from disk."""

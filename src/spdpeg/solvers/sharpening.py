@@ -15,7 +15,7 @@ _SLACK = 1e-3
 """The longest step is taken whose objective is at most this part above that of the best one."""
 
 _DUAL_STEPS = 50
-"""That find the prox of r1 + r2(F .)."""
+"""Dual steps that compute the prox of r1 + r2(F .)."""
 
 
 def sharpened(problem: View, x: np.ndarray, gradient: np.ndarray, step: float) -> np.ndarray:

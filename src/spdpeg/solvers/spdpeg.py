@@ -173,7 +173,7 @@ class SPDPEG(Extragradient):
             raise StateError("The state has an intercept and the problem has none. Resume with the same problem.")
 
     def default_batch(self, problem: View) -> int:
-        """As many rows as keep a step's work on vectors in proportion; told from d and F alone, not from the rows."""
+        """Enough rows to balance a step's work on vectors; depends on d and F alone, not on the rows."""
         if self._rule != "default":
             return 1
         d, outputs = problem.n_coordinates, problem.F.n_outputs

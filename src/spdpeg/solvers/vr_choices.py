@@ -1,4 +1,4 @@
-"""What VR-SPDPEG chooses from the data: the metric, the steps, and what a step costs."""
+"""The parameters that VR-SPDPEG chooses from the data: the metric, the steps, and the cost of a step."""
 
 import numpy as np
 
@@ -19,17 +19,17 @@ _MILD = 4.0
 
 
 def row_flops(problem: View) -> float:
-    """Of a row: its margin and its part of a gradient."""
+    """Flops for a row: its margin and its part of a gradient."""
     return 4.0 * max(1.0, problem.rows.block.rows.values.size / problem.rows.block.labels.size)
 
 
 def dense_flops(problem: View) -> float:
-    """Of the rest of a step, on all coordinates and rows of F."""
+    """Flops for the rest of a step, on all coordinates and rows of F."""
     return 10.0 * problem.n_coordinates + 8.0 * problem.F.n_outputs
 
 
 def joint_flops(problem: View) -> float:
-    """Of the same where the penalties have one prox."""
+    """The same where the penalties have a joint prox."""
     return (10.0 + (_PROX_FLOPS if problem.F.n_outputs else 0.0)) * problem.n_coordinates
 
 

@@ -207,7 +207,7 @@ class VRSPDPEG(Periodic, Watcher):
         state.numbers["done"] += steps
 
     def _warm_steps(self, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
-        """Those of SGADM; its averages take the room of vectors that are needed later only."""
+        """Steps of SGADM; its averages are stored in vectors that are needed only later."""
         v, done = state.vectors, int(state.numbers["done"])
         k = np.arange(done, done + steps, dtype=float)
         pace = Pace(self.step_rule(state)(k), averaging.rule("uniform")(k), state.numbers["rho"])

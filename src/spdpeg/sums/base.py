@@ -1,4 +1,4 @@
-"""What the exact methods and the certificate see of the data: a few sums over rows.
+"""The data as the exact methods and the certificate see them: a few sums over rows.
 
 Whoever keeps rows somewhere else (on a disk, on other machines) writes a class with the methods of `Sums`, and all that
 is built on them runs unchanged. What belongs to single rows is never looked at by the callers. They get it as a token,
@@ -20,7 +20,7 @@ Token = Any
 
 @dataclass
 class Sweep:
-    """What one read of the data tells at a point.
+    """The sums that one read of the data computes at a point.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class Sweep:
         What a model of the loss is made of: margins, slopes phi' and curvatures phi''.
     curvature_range : pair of float
         The least and the largest phi''.
-    foretold : Token, optional
-        Slopes that the model before foretold: a dual point.
-    foretold_gradient : array, optional
+    predicted : Token, optional
+        Slopes that the model before predicted: a dual point.
+    predicted_gradient : array, optional
         A^T W of them over N.
     """
 
@@ -47,8 +47,8 @@ class Sweep:
     margins: Token
     at_rows: Token
     curvature_range: tuple[float, float]
-    foretold: Token = None
-    foretold_gradient: np.ndarray | None = None
+    predicted: Token = None
+    predicted_gradient: np.ndarray | None = None
 
 
 class Evaluation(NamedTuple):
@@ -71,7 +71,7 @@ class Sample(NamedTuple):
 
 
 class RowStatistics(NamedTuple):
-    """Of the rows, weights included."""
+    """Sizes of the rows, weights included."""
 
     max_square: float
     mean_square: float
@@ -152,7 +152,7 @@ class Sums(Protocol):
         """A^T W u / N. One read."""
 
     def margins_at_zero(self) -> Token:
-        """Of x = 0."""
+        """Margins at x = 0."""
 
     def mean_square(self, u: Token) -> float:
         """Mean of w u^2."""
@@ -197,4 +197,4 @@ class Sums(Protocol):
         """A token as the vector that the state of a run keeps; empty where tokens must stay with the rows."""
 
     def length_kept(self) -> int:
-        """Of such vectors."""
+        """Length of the vectors that `kept` returns."""

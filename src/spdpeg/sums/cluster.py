@@ -30,7 +30,7 @@ class Known(NamedTuple):
 
 
 class AtZero(NamedTuple):
-    """What the labels alone tell: means at margins and slopes of 0."""
+    """Means at margins and slopes of 0, which depend on the labels alone."""
 
     loss: float
     conjugate: float
@@ -136,7 +136,7 @@ class ClusterSums:
         return np.asarray(self._mean(tasks.adjoint, (u.field,), u))
 
     def margins_at_zero(self) -> Remote:
-        """Of x = 0."""
+        """Margins at x = 0."""
         return Remote(self._each(tasks.zeros, ()))
 
     def mean_square(self, u: Remote) -> float:
@@ -211,13 +211,13 @@ class ClusterSums:
         return np.zeros(0)
 
     def length_kept(self) -> int:
-        """Of such vectors."""
+        """Length of the vectors that `kept` returns."""
         return 0
 
     # --------------------------------------------------------------------------------------------------- private
 
     def _known_rows(self) -> tasks.Summand:
-        """What the rows tell without a point."""
+        """Statistics of the rows that depend on no point x."""
         if self._rows_alone is None:
             self.reads += 1
             self._rows_alone = self._total(self._each(tasks.rows_alone, (self.n_rows,)))
@@ -239,16 +239,16 @@ class ClusterSums:
         self.reads += 1
         asked = {"n_rows": self.n_rows, "with_rows": self._rows_alone is None}
         found = self._total(self._rounds.each(tasks.sums_of_sweep, kept, self._residents, **asked))
-        loss, gradient, curvature, foretold, mean_square, conjugate, *of_rows = found.sums
+        loss, gradient, curvature, predicted, mean_square, conjugate, *of_rows = found.sums
         least, largest, *of_largest = found.largest
         if of_rows:
             self._rows_alone = tasks.Summand(tuple(of_rows), np.array(of_largest))
         sweep = Sweep(
             float(loss), gradient, curvature, Remote(kept, "margins"), Remote(kept), (float(-least), float(largest))
         )
-        if foretold is not None:
+        if predicted is not None:
             known = Known(float(mean_square), float(conjugate))
-            sweep.foretold, sweep.foretold_gradient = Remote(kept, "foretold", known), foretold
+            sweep.predicted, sweep.predicted_gradient = Remote(kept, "predicted", known), predicted
         return sweep
 
     def _total(self, leaves: list[Any]) -> tasks.Summand:

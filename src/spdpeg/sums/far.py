@@ -63,8 +63,8 @@ class Model(NamedTuple):
         return found
 
 
-class Foretold(NamedTuple):
-    """Slopes that a model foretells for a point."""
+class Predicted(NamedTuple):
+    """Slopes that a model predicts for a point."""
 
     model: Model
     point: np.ndarray
@@ -82,7 +82,7 @@ class Derived(NamedTuple):
     function: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-Recipe = Margins | Between | Foretold | Derived | np.ndarray
+Recipe = Margins | Between | Predicted | Derived | np.ndarray
 """A vector of all rows is its own recipe."""
 
 
@@ -98,7 +98,7 @@ class FarSums(LocalSums):
 
     @classmethod
     def of(cls, block: Block, loss: Loss) -> Self:
-        """Of a block on a memory map."""
+        """Sums over the rows of a memory-mapped block."""
         return cls(cut(block.rows, block.labels.size, on_disk=True), block.labels, block.weights, loss, block)
 
     # ----------------------------------------------------------------------------------------------- at a point
@@ -108,22 +108,22 @@ class FarSums(LocalSums):
     ) -> Sweep:
         """All sums at x; `ahead` is where the model of an earlier sweep has its minimum. One read.
 
-        The slopes that are foretold are kept, the margins elsewhere.
+        The slopes that are predicted are kept, the margins elsewhere.
         """
         here = Margins(x.copy())
         if model is None or ahead is None:
             return self._met(here, part.Request(x, False, curvature, _NOTHING))
-        # There is room for one vector. What a bound asks for next are the foretold slopes; margins follow from x.
-        foretold, kept = Foretold(model.at_rows, ahead.copy()), self._emptied()
-        request, values = part.Request(x, False, curvature, foretold.point), self._values()
+        # There is room for one vector. What a bound asks for next are the predicted slopes; margins follow from x.
+        predicted, kept = Predicted(model.at_rows, ahead.copy()), self._emptied()
+        request, values = part.Request(x, False, curvature, predicted.point), self._values()
 
         def one(block: Block, some: slice) -> part.PartSums:
-            based = foretold.model.at_rows(block, some, self._loss, values)
+            based = predicted.model.at_rows(block, some, self._loss, values)
             return part.read(block, self._loss, request, _blank(np.empty(some.stop - some.start)), based, kept[some])
 
         sweep = self._sweep(one, request)
-        self._keep(foretold, kept)
-        sweep.margins, sweep.at_rows, sweep.foretold = here, Model(here, 0.0), foretold
+        self._keep(predicted, kept)
+        sweep.margins, sweep.at_rows, sweep.predicted = here, Model(here, 0.0), predicted
         return sweep
 
     def at_margins(self, margins: Recipe, *, curvature: bool = False) -> Sweep:
@@ -187,7 +187,7 @@ class FarSums(LocalSums):
         return Derived(u, lambda values, labels: np.where(values > 0.0, up * values, down * values))
 
     def margins_at_zero(self) -> Margins:
-        """Of x = 0."""
+        """Margins at x = 0."""
         return Margins(np.zeros(self.n_columns))
 
     # -------------------------------------------------------------------------- of single rows, and between runs
@@ -201,7 +201,7 @@ class FarSums(LocalSums):
         return _NOTHING.copy()
 
     def length_kept(self) -> int:
-        """Of such vectors."""
+        """Length of the vectors that `kept` returns."""
         return 0
 
     # --------------------------------------------------------------------------------------------------- private
@@ -235,7 +235,7 @@ class FarSums(LocalSums):
         return sweep
 
     def _values(self) -> Values:
-        """What makes the numbers of a block's rows: from those that are kept, or from the rows."""
+        """A function that returns the numbers of a block's rows, from those kept or from the rows."""
         held, vector = self._slot.recipe, self._slot.vector  # here, since blocks are worked on by other threads
 
         def values(token: Recipe, block: Block, some: slice) -> np.ndarray:
@@ -257,7 +257,7 @@ class FarSums(LocalSums):
         return total / self.n_rows
 
     def _numbers(self, token: Recipe, some: slice) -> np.ndarray:
-        """Those of some rows, after a read of all rows unless they are kept."""
+        """The numbers of some rows; reads all rows unless they are kept."""
         if isinstance(token, np.ndarray):
             return token[some]
         if isinstance(token, Derived):

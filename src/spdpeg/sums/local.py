@@ -74,7 +74,7 @@ class LocalSums:
 
     @classmethod
     def of(cls, block: Block, loss: Loss) -> Self:
-        """Of a block in memory."""
+        """Sums over the rows of a block in memory."""
         return cls(cut(block.rows, block.labels.size), block.labels, block.weights, loss, block)
 
     # ----------------------------------------------------------------------------------------------- at a point
@@ -141,7 +141,7 @@ class LocalSums:
         return self._added(one)
 
     def margins_at_zero(self) -> Token:
-        """Of x = 0."""
+        """Margins at x = 0."""
         return np.zeros(self.n_rows)
 
     def mean_square(self, u: Token) -> float:
@@ -258,7 +258,7 @@ class LocalSums:
         return np.asarray(token)
 
     def length_kept(self) -> int:
-        """Of such vectors."""
+        """Length of the vectors that `kept` returns."""
         return self.n_rows
 
     # --------------------------------------------------------------------------------------------------- private
@@ -272,10 +272,10 @@ class LocalSums:
         model: Sweep | None = None,
         ahead: np.ndarray | None = None,
     ) -> Sweep:
-        foretells = model is not None and ahead is not None
+        predicts = model is not None and ahead is not None
         here = AtRows(margins, np.empty(self.n_rows), np.empty(self.n_rows))
-        before: AtRows | None = model.at_rows if model is not None and foretells else None
-        u = np.empty(self.n_rows if foretells else 0)
+        before: AtRows | None = model.at_rows if model is not None and predicts else None
+        u = np.empty(self.n_rows if predicts else 0)
         request = part.Request(x, known, curvature, _NOTHING if ahead is None else ahead)
 
         def one(block: Block, some: slice) -> part.PartSums:
@@ -283,7 +283,7 @@ class LocalSums:
             return part.read(block, self._loss, request, _cut(here, some), based, u[some])
 
         sweep = self._sweep(one, request)
-        sweep.margins, sweep.at_rows, sweep.foretold = margins, here, u if foretells else None
+        sweep.margins, sweep.at_rows, sweep.predicted = margins, here, u if predicts else None
         return sweep
 
     def _sweep(self, one: Callable[[Block, slice], part.PartSums], request: part.Request) -> Sweep:
@@ -293,20 +293,20 @@ class LocalSums:
             sums = one(block, some)
             # Here, since threads share this work. What is left to add up has d^2 numbers for each block.
             fraction = block.labels.size / self.n_rows
-            for vector in (sums.gradient, sums.curvature, sums.foretold_gradient):
+            for vector in (sums.gradient, sums.curvature, sums.predicted_gradient):
                 vector *= fraction
             return sums._replace(loss=fraction * sums.loss)
 
         parts = self._each(scaled)
-        loss, gradient, H, foretold, least, largest = next(parts)
+        loss, gradient, H, predicted, least, largest = next(parts)
         for sums in parts:
             loss += sums.loss
-            for total, vector in zip((gradient, H, foretold), sums[1:4], strict=True):
+            for total, vector in zip((gradient, H, predicted), sums[1:4], strict=True):
                 total += vector
             least, largest = min(least, sums.least_curvature), max(largest, sums.largest_curvature)
         sweep = Sweep(loss, gradient, H if request.curvature else None, None, None, (least, largest))
         if request.ahead.size:
-            sweep.foretold_gradient = foretold
+            sweep.predicted_gradient = predicted
         if not self.resident:
             self._learned(sweep)
         return sweep
@@ -328,7 +328,7 @@ class LocalSums:
         return Evaluation(loss, None, gradient, positive)
 
     def _values(self) -> Values:
-        """What makes the numbers of a block's rows from a token."""
+        """A function that returns the numbers of a block's rows from a token."""
         return lambda token, block, some: token[some]
 
     def _mean(self, token: Any, sums: Callable[[np.ndarray, np.ndarray, np.ndarray], Any]) -> Any:
@@ -341,7 +341,7 @@ class LocalSums:
         return sum(parts) / self.n_rows
 
     def _learned(self, sweep: Sweep) -> None:
-        """What a read from far away tells beside what was asked for."""
+        """A hook after each read, which reports entries that are not finite."""
         if not np.all(np.isfinite(sweep.gradient)):
             self.statistics()  # which says where the data are no numbers
 
@@ -357,7 +357,7 @@ class LocalSums:
         return np.asarray(total)
 
     def _each(self, one: Callable[[Block, slice], Any]) -> Iterator[Any]:
-        """What a function makes of each block, in their order."""
+        """The results of a function of each block, in order."""
         self.reads += 1
         numbered = enumerate(self._portions.blocks())
         if len(self._ranges) == 1 and self._portions.resident:
@@ -384,7 +384,7 @@ class LocalSums:
 
 
 def _square_sum(u: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
-    """Of w u^2."""
+    """The sum of w u^2."""
     return float(np.sum(u * u * weights if weights.size else u * u))
 
 

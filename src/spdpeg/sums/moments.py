@@ -95,7 +95,7 @@ class Moments:
 
     @classmethod
     def of(cls, block: Block, place: np.ndarray) -> "Moments":
-        """Those of the rows of a block about a place; one read."""
+        """The moments of a block's rows about a point; one read."""
         rows = block.rows._replace(bias=0.0)
         n, d = block.labels.size, rows.width
         weights = block.weights if block.weights.size else np.ones(n)
@@ -107,7 +107,7 @@ class Moments:
         return cls(matrix, place, float(weights.sum()), matrix.diagonal().copy(), n)
 
     def __add__(self, other: "Moments") -> "Moments":
-        """Of both sets of rows, about the same place."""
+        """The moments of both sets of rows; both must be taken about the same point."""
         return replace(
             self,
             matrix=self.matrix + other.matrix,
@@ -117,7 +117,7 @@ class Moments:
         )
 
     def __sub__(self, other: "Moments") -> "Moments":
-        """Of the rows without those of the other, which must be among them."""
+        """The moments without the rows of `other`, which must be a subset."""
         return replace(
             self,
             matrix=self.matrix - other.matrix,
@@ -219,7 +219,7 @@ class DiagonalMoments:
 
     @classmethod
     def of(cls, block: Block) -> "DiagonalMoments":
-        """Those of a block that `is_diagonal`; one read."""
+        """The moments of a block that `is_diagonal`; one read."""
         rows, labels, weights = block
         n, d = labels.size, rows.width
         mean_weights = weights / n if weights.size else np.full(n, 1.0 / n)
@@ -233,7 +233,7 @@ class DiagonalMoments:
 
     @property
     def H(self) -> Any:
-        """Of order d, sparse."""
+        """The Hessian, a sparse matrix of order d."""
         return sp.diags_array(self.curvature, format="csr")
 
     @property

@@ -31,20 +31,20 @@ class PartSums(NamedTuple):
     loss: float
     gradient: np.ndarray
     curvature: np.ndarray
-    foretold_gradient: np.ndarray
+    predicted_gradient: np.ndarray
     least_curvature: float
     largest_curvature: float
 
 
 class Request(NamedTuple):
-    """What is asked of each block."""
+    """The sums to compute over each block."""
 
     x: np.ndarray
     known: bool
     """Margins are known."""
     curvature: bool
     ahead: np.ndarray
-    """The point whose slopes a model foretells, or nothing."""
+    """The point whose slopes a model predicts, or nothing."""
 
 
 def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows | None, u: np.ndarray) -> PartSums:
@@ -68,7 +68,7 @@ def margins(rows: Rows, n_rows: int, x: np.ndarray) -> np.ndarray:
 
 
 def at_margins(block: Block, loss: Loss, known: np.ndarray) -> AtRows:
-    """What stays with the rows of a block at known margins."""
+    """Slopes and curvatures of a block's rows at known margins."""
     here = AtRows(known, np.empty(known.size), np.empty(known.size))
     read_margins(Labelled(*block, loss.read_term, loss.curvature_term), here)
     return here

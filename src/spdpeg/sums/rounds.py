@@ -77,7 +77,7 @@ class Rounds:
         return found
 
     def gathered(self, leaves: Sequence[Any]) -> list[Any]:
-        """What the tasks returned, which must be little; waits for it."""
+        """The results of the tasks, which must be small; waits for them."""
         found: list[Any] = self._result(self.client.submit(list, list(leaves), pure=False), leaves)
         return found
 

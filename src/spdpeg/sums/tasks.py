@@ -1,4 +1,4 @@
-"""What the workers of a cluster do with a partition; plain functions, sent by name.
+"""Tasks that the workers of a cluster run on a partition; plain functions, sent by name.
 
 A partition is a `Resident`: its rows and the loss. The loss travels as an object and becomes compiled code on the
 worker, since addresses mean nothing in another process. What stays with the rows is wrapped in `Kept`.
@@ -23,7 +23,7 @@ from .threads import one_blas_thread
 
 
 class Summand(NamedTuple):
-    """What a partition adds to sums over all rows."""
+    """The contribution of a partition to sums over all rows."""
 
     sums: tuple[Any, ...]
     """Numbers and arrays that are added up; None where there is nothing."""
@@ -92,7 +92,7 @@ def at(resident: Resident, x: np.ndarray, curvature: bool) -> Kept:
 
 
 def ahead(resident: Resident, x: np.ndarray, curvature: bool, point: np.ndarray, model: Sweep) -> Kept:
-    """Sums at x, and slopes that a model foretells for a point."""
+    """Sums at x, and slopes that a model predicts for a point."""
     return Kept(resident.sums.at(x, curvature=curvature, model=model, ahead=point))
 
 
@@ -153,16 +153,14 @@ def collapsed(block: Block, labels: np.ndarray, count: int) -> Block:
 
 
 def sums_of_sweep(kept: Kept, resident: Resident, n_rows: int, with_rows: bool) -> Summand:
-    """Of a sweep; with slopes that were foretold goes what a bound asks of them first, and with the first what the rows
-    tell alone.
-    """
+    """The sums of a sweep. Predicted slopes come with the sums that a bound needs, `with_rows` adds `rows_alone`."""
     sweep: Sweep = kept.value
     fraction = sweep.margins.size / n_rows
     sums = fraction * sweep.loss, fraction * sweep.gradient, _times(fraction, sweep.curvature)
     told: tuple[Any, ...] = (None, None, None)
-    if sweep.foretold is not None:
-        u = _own(sweep.foretold)
-        of_slopes = sweep.foretold_gradient, resident.sums.mean_square(u), resident.sums.conjugate(u, 1.0)
+    if sweep.predicted is not None:
+        u = _own(sweep.predicted)
+        of_slopes = sweep.predicted_gradient, resident.sums.mean_square(u), resident.sums.conjugate(u, 1.0)
         told = tuple(fraction * value for value in of_slopes)
     least, largest = sweep.curvature_range
     found = Summand((*sums, *told), np.array([-least, largest]))
@@ -173,7 +171,7 @@ def sums_of_sweep(kept: Kept, resident: Resident, n_rows: int, with_rows: bool) 
 
 
 def sums_of_evaluation(kept: Kept, n_rows: int) -> Summand:
-    """Of loss and gradient in two parts."""
+    """The sums of an evaluation: loss, gradient, and the gradient's positive part."""
     loss, margins, gradient, positive = kept.value
     fraction = margins.size / n_rows
     return Summand((fraction * loss, fraction * gradient, fraction * positive), np.zeros(0))

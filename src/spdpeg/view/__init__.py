@@ -1,4 +1,4 @@
-"""What a method, the planner and the certificate see of a problem.
+"""A problem as methods, the planner and the certificate see it.
 
 | file | what |
 |---|---|

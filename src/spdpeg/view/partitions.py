@@ -37,7 +37,7 @@ class Positive(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What the driver is told of a partition."""
+    """Summary of a partition, sent to the driver."""
 
     n_rows: int
     n_entries: int
@@ -63,7 +63,7 @@ class Encoding(NamedTuple):
     """The label of +1, all others being -1; None if labels are numbers."""
     exponent: int
     factor: float
-    """Times the weights over 2 to the power of the exponent: weights with mean 1."""
+    """Factor that gives the weights, divided by 2^exponent, a mean of 1."""
     classes: np.ndarray
     of_class: np.ndarray
     """Weights of classes; empty if they have none."""
@@ -173,7 +173,7 @@ class Partitions(Source):
 
     @property
     def total_weight(self) -> float:
-        """Of all rows, weights of classes included; their number, without weights."""
+        """Total weight of the rows, class weights included; the number of rows if they have no weights."""
         return math.ldexp(self._total, self._exponent)
 
     @property
@@ -476,7 +476,7 @@ def _fold_totals(kept: Kept, first: int, count: int, classes: np.ndarray, expone
 
 
 def _judged(kept: Kept, first: int, shared: tuple[Any, ...]) -> Summand:
-    """What a function makes of the rows of a partition, times their weight, and the weight."""
+    """The value of a function on the rows of a partition, times their weight, and the weight."""
     function, arguments, fold = shared
     rows, labels, weights = kept.value
     counts = np.arange(labels.size) if fold is None else np.flatnonzero(fold.marks(first + np.arange(labels.size)))

@@ -129,5 +129,5 @@ class Regularization:
 
 @lru_cache(maxsize=16)
 def _last_direction(size: int) -> sp.csc_array:
-    """That of the intercept, which paths ask for again and again."""
+    """The direction of the intercept; cached, since paths ask for it repeatedly."""
     return sp.csc_array((np.ones(1), (np.array([size - 1]), np.zeros(1, dtype=np.int64))), shape=(size, 1))

@@ -51,7 +51,7 @@ class LabelledRows:
 
     classes: np.ndarray | None = None
     _first_chunk: Chunk | None = None
-    """Of a stream: it makes `block`, and was checked with it."""
+    """The first chunk of a stream, which `block` is made of."""
 
     def __init__(
         self, source: Source | Stream, loss: Loss, y: Any, sample_weight: Any, intercept: bool | float, offset: Any
@@ -100,7 +100,7 @@ class LabelledRows:
 
     @property
     def labels(self) -> np.ndarray:
-        """Of all rows, as the loss takes them; of the first chunk, for a stream. Refused where they are not here."""
+        """Labels of all rows as the loss takes them; for a stream, of its first chunk. Refused on a cluster."""
         return self._labels if isinstance(self.source, Tables) else self.block.labels
 
     @property
@@ -190,7 +190,7 @@ class LabelledRows:
     # --------------------------------------------------------------------------------------------------- private
 
     def _choose_bias(self) -> None:
-        """As long a column as the rows are on average; 1 if all of them are empty."""
+        """Make the intercept's column as large as the rows are on average; 1 if all of them are empty."""
         if isinstance(self.source, Partitions):
             self.bias = self.source.typical_bias
             return

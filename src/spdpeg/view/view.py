@@ -1,4 +1,4 @@
-"""What a method sees of a problem: the terms, the rows and the penalties, and what is measured of the rows once."""
+"""The view of a problem: its terms, rows and penalties, and statistics of the rows that are computed once."""
 
 import math
 from collections.abc import Callable

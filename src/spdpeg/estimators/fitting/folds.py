@@ -53,7 +53,7 @@ class FoldMoments:
         return cls([Moments.of(pick(block, test), place) for test in rows])
 
     def others(self, fold: int) -> Moments:
-        """Of all rows but those that a fold holds out."""
+        """The moments of all rows but those that a fold holds out."""
         return self._total - self._held[fold]
 
     def score(self, fold: int, model: Any) -> float | None:

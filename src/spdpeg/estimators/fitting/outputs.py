@@ -93,7 +93,7 @@ class Coupled:
 
     @property
     def objective_size(self) -> float:
-        """What an objective is small beside."""
+        """The scale of the objective."""
         return self._count * objective_size(self._problem.view)
 
     def join(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a fit solves: the rows checked, the terms made, a problem for each target; nothing is solved here.
+"""Plan a fit: check the rows, make the terms, pose a problem for each target. Nothing is solved here.
 
 `Model` lists what a model contributes, in the order in which it is asked for.
 """
@@ -91,7 +91,7 @@ class Data(NamedTuple):
     """Added to the margins of the rows: one for all targets, or a column for each."""
 
     def offset_of(self, target: int) -> np.ndarray | None:
-        """Of one target."""
+        """The offset of one target."""
         return self.offset if self.offset is None or self.offset.ndim == 1 else self.offset[:, target]
 
 
@@ -99,7 +99,7 @@ class Terms(NamedTuple):
     """The problem without its data."""
 
     loss: Loss | None
-    """Of a row; None if the loss is no sum over rows."""
+    """Loss of a row; None if the loss is not a sum over rows."""
     r1: Penalty | None
     r2: Penalty | None
     F: Operator | None
@@ -123,7 +123,7 @@ Joint = Multinomial | Coupled | Cox
 
 
 class Model:
-    """What a fit asks of a model: its parameters, and these methods in the order in which they are called."""
+    """The interface of models: parameters, and these methods, listed in the order in which a fit calls them."""
 
     solver: str
     tol: float
@@ -173,7 +173,7 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a fit solves, decided before any of it is solved.
+    """All that a fit solves, decided before any of it is solved.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ def derive(model: Model) -> None:
 
 
 def plan(model: Model, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Plan:
-    """What `model.fit(X, y, sample_weight)` solves.
+    """Plan `model.fit(X, y, sample_weight)`.
 
     Parameters
     ----------

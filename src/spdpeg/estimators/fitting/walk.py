@@ -84,7 +84,7 @@ def walk(
 
 
 def _near(beside: Ends | None, above: Ends | None, corner: Ends | None) -> list[Ends]:
-    """What to begin with: three fits to extrapolate from if there are three, else the nearest, else none."""
+    """The start of a fit: extrapolated from three fits if there are three, else the nearest, else none."""
     known = [ends for ends in (beside, above, corner) if ends is not None]
     whole = len(known) == 3 and len({ends[0].dual.shape for ends in known}) == 1
     return known if whole else known[:1]

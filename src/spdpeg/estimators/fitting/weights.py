@@ -228,7 +228,7 @@ def _tops(start: "AtZero", names: Sequence[str]) -> dict[str, float]:
 
 
 class AtZero(NamedTuple):
-    """What the data say at x = 0, a negative gradient for each problem of the fit, and the terms."""
+    """The negative gradients at x = 0, one for each problem of the fit, and the terms."""
 
     descents: list[np.ndarray]
     lipschitz: float
