@@ -140,3 +140,24 @@ def test_text_in_blocks(tmp_path: Path, capsys: Any) -> None:
     assert found["predictions"] == pytest.approx(one["predictions"])
     made = told(capsys, "convert", tmp_path / "train" / "1.parquet", tmp_path / "rows", "--drop", "land", "--json")
     assert made["columns"] == 4
+
+
+def test_text_of_a_converted_table(tmp_path: Path, capsys: Any) -> None:
+    rng = np.random.default_rng(0)
+    city, size = rng.choice(["Oslo", "Rome", "Bern"], 90), rng.standard_normal(90)
+    price = 2.0 * size + 3.0 * (city == "Rome")
+    rows = [",".join(map(str, row)) for row in zip(city, size, price, strict=True)]
+    (tmp_path / "train.csv").write_text("\n".join(["city,size,price", *rows[:60]]))
+    (tmp_path / "test.csv").write_text("\n".join(["city,size,price", *rows[60:]]))
+    fit = ["--model", "fused-lasso", "--lam1", "1e-3", "--lam2", "0", "--json", "-o", tmp_path / "model"]
+    made = told(capsys, "convert", tmp_path / "train.csv", tmp_path / "rows", "--categorical", "city", "--json")
+    assert (made["rows"], made["columns"]) == (60, 4)
+    names = ["city=Bern", "city=Oslo", "city=Rome", "size"]
+    assert told(capsys, "info", tmp_path / "rows", "--json")["names"] == names
+    told(capsys, "fit", tmp_path / "rows", *fit)
+    assert load_model(tmp_path / "model").feature_names_in_.tolist() == names
+    # The model knows the columns by name, so that it predicts for the text as it stands.
+    assert told(capsys, "predict", tmp_path / "model", tmp_path / "test.csv", "--json")["score"] > 0.9
+    assert told(capsys, "predict", tmp_path / "model", tmp_path / "rows", "--json")["score"] > 0.9
+    stream = ["--stream", "--categorical", "city"]
+    assert told(capsys, "fit", tmp_path / "train.csv", *fit, *stream)["rows"] == 60

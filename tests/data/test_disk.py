@@ -241,6 +241,22 @@ def test_manifest_without_its_arrays(tmp_path: Path, kind: str) -> None:
         KINDS[kind][1](tmp_path)
 
 
+def test_names(tmp_path: Path, kind: str) -> None:
+    write, read, _ = KINDS[kind]
+    names = [f"c{k}" for k in range(X.shape[1])]
+    write(tmp_path, X, names=names)
+    assert read(tmp_path)[0].names == data.open_rows(tmp_path).names == names
+    for wrong in (names[1:], [1] * len(names)):
+        with pytest.raises(InputError, match="names"):
+            write(tmp_path, X, names=wrong)
+    assert read(tmp_path)[0].names == names
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    for wrong in (names[1:], [*names[:-1], 3], "abc", 7):
+        (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "names": wrong}))
+        with pytest.raises(InputError, match=r"manifest\.json is damaged"):
+            read(tmp_path)
+
+
 def test_the_other_kind(tmp_path: Path) -> None:
     data.write_dense(tmp_path, X)
     with pytest.raises(InputError, match="format 'spdpeg dense 1', not 'spdpeg csr 1'"):

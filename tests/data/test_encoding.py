@@ -196,7 +196,7 @@ def test_text_that_is_missing_is_found_with_its_row(as_dictionary: bool, tmp_pat
 
 
 def test_what_is_no_category(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "_MOST_CATEGORIES", 50)
+    monkeypatch.setattr(encoding, "MOST_CATEGORIES", 50)
     names = pa.array([f"n{k}" for k in range(60)])
     with pytest.raises(spdpeg.InputError, match=r"more than 50 texts in column 'id'\. Leave it out"):
         data.from_arrow(pa.table({"id": names.dictionary_encode(), "a": np.ones(60)}))

@@ -1,11 +1,15 @@
 """Columns that are left out, and columns of text."""
 
+import io
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from spdpeg import InputError, UnsupportedError, files
+from spdpeg.files import delimited
 
 TEXT = "id,city,size,price\na7,Rome,1,10\nb2,Oslo,2,20\nc9,Rome,3,30\n"
 
@@ -53,12 +57,27 @@ def test_a_missing_number_is_still_a_matter_of_its_line(tmp_path):
         files.read(tmp_path / "a.csv")
 
 
-def test_streams_need_categories_in_advance(tmp_path):
+def test_streams_look_for_categories_first(tmp_path, monkeypatch):
     (tmp_path / "homes.csv").write_text(TEXT)
-    with pytest.raises(UnsupportedError, match="'city'"):
-        next(files.stream(tmp_path / "homes.csv", 2, drop=["id"], categorical={"city": None}))
+    whole = files.read(tmp_path / "homes.csv", drop=["id"], categorical=["city"])
+    chunks = list(files.stream(tmp_path / "homes.csv", 1, drop=["id"], categorical={"city": None}))
+    assert [chunk.names for chunk in chunks] == [whole.names] * 3
+    np.testing.assert_array_equal(np.vstack([chunk.X for chunk in chunks]), whole.X)
     chunks = list(files.stream(tmp_path / "homes.csv", 2, drop=["id"], categorical={"city": ["Rome", "Oslo"]}))
     np.testing.assert_array_equal(np.vstack([chunk.X for chunk in chunks])[:, 0], [1, 0, 1])
+    monkeypatch.setattr(delimited, "MOST_CATEGORIES", 1)
+    with pytest.raises(InputError, match="more than 1 texts in column 'city'"):
+        next(files.stream(tmp_path / "homes.csv", 2, drop=["id"], categorical=["city"]))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(TEXT.encode()))))
+    with pytest.raises(UnsupportedError, match="'city' in Standard input"):
+        next(files.stream("-", 2, drop=["id"], categorical=["city"]))
+
+
+def test_many_categories_make_short_chunks(tmp_path, monkeypatch):
+    (tmp_path / "homes.csv").write_text(TEXT)
+    monkeypatch.setattr(delimited, "_ENTRIES", 8)
+    chunks = list(files.stream(tmp_path / "homes.csv", 100, drop=["id"], categorical=["city"]))
+    assert [chunk.X.shape for chunk in chunks] == [(2, 3), (1, 3)]
 
 
 def test_other_formats_have_no_columns_to_choose(tmp_path):

@@ -1,7 +1,7 @@
 """`spdpeg convert`: a data file as a directory of memory maps, which any command reads in blocks."""
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from .. import data, files
-from ..data.selection import pieces
 from ..errors import InputError
 from . import data_options
 from .commands import Commands
 from .output import add_json, show
-
-_CHUNK = 1 << 16
-"""Rows that are in memory at a time."""
 
 _COLUMNS = (TextColumn("rows {task.fields[rows]:,.0f}"), BarColumn(), TimeRemainingColumn())
 
@@ -26,6 +22,7 @@ def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser("convert", help="write data once so that they can be read in blocks, fast")
     data_options.add(parser)
+    data_options.add_categorical(parser)
     data_options.add_features(parser)
     parser.add_argument("output", metavar="DIRECTORY", help="directory to write to")
     add_json(parser)
@@ -43,7 +40,7 @@ def _convert(args: argparse.Namespace, console: Console) -> None:
     with Progress(*_COLUMNS, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         place = Path(args.data)
         task = bar.add_task("", total=place.stat().st_size if place.is_file() else None, rows=0)
-        chunks = _counted(_chunks(args, lambda read: bar.update(task, completed=read)), counts)
+        chunks = _counted(data_options.chunks(args, lambda read: bar.update(task, completed=read)), counts)
         first = next(chunks, None)
         if first is None:
             raise InputError(f"{args.data} holds no rows. Check what should have written it.")
@@ -56,25 +53,14 @@ def _convert(args: argparse.Namespace, console: Console) -> None:
                 bar.update(task, rows=counts["rows"])
                 yield chunk
 
-        write(target, all_of_them)
+        write(target, all_of_them, names=first.names)
     show({**counts, "kind": kind, "written_to": str(target)}, console, args.json)
 
 
-def _counted(chunks: Iterator[tuple[Any, Any]], counts: dict[str, int]) -> Iterator[tuple[Any, Any]]:
-    for X, y in chunks:
-        if y is None:
+def _counted(chunks: Iterator[files.Table], counts: dict[str, int]) -> Iterator[files.Table]:
+    for chunk in chunks:
+        if chunk.y is None:
             raise InputError("The data have no labels. Put them beside the rows.")
-        counts["rows"] += X.shape[0]
-        counts["columns"] = int(X.shape[1])
-        yield X, y
-
-
-def _chunks(args: argparse.Namespace, told: Callable[[int], Any]) -> Iterator[tuple[Any, Any]]:
-    source = data_options.in_blocks(args, least=0)
-    if source is not None:
-        start = 0
-        for piece in pieces(source):
-            yield piece, None if source.labels is None else source.labels[start : start + piece.shape[0]]
-            start += piece.shape[0]
-    else:
-        yield from files.stream(rows_per_chunk=_CHUNK, told=told, **data_options.reading(args))
+        counts["rows"] += chunk.X.shape[0]
+        counts["columns"] = int(chunk.X.shape[1])
+        yield chunk

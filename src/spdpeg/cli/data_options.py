@@ -1,13 +1,17 @@
 """Options of every command that reads a data file."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from .. import data, files
 from ..data.disk import is_set
+from ..data.selection import pieces
 from ..errors import InputError, one_line
+
+_CHUNK = 1 << 16
+"""Rows of a text file that are in memory at a time."""
 
 _LARGE = 1 << 28
 """Bytes of a Parquet file from which on it is read in blocks."""
@@ -70,7 +74,7 @@ def load(args: argparse.Namespace, **known: Any) -> tuple[Any, Any, list[str] | 
     """
     source = in_blocks(args, known.pop("columns", None), known.get("categorical"))
     if source is not None:
-        return source, source.labels, getattr(source, "names", None)
+        return source, source.labels, source.names
     table = files.read(**{**reading(args), **known})
     return table.X, table.y, table.names
 
@@ -81,6 +85,19 @@ def load_labelled(args: argparse.Namespace) -> tuple[Any, Any, list[str] | None]
     if y is None:
         raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
     return X, y, names
+
+
+def chunks(args: argparse.Namespace, told: Callable[[int], Any] | None = None) -> Iterator[files.Table]:
+    """The rows, some at a time; `told` hears how many bytes of a text file were read."""
+    source = in_blocks(args, least=0)
+    if source is None:
+        yield from files.stream(rows_per_chunk=_CHUNK, told=told, **reading(args))
+        return
+    start = 0
+    for piece in pieces(source):
+        stop = start + piece.shape[0]
+        yield files.Table(piece, None if source.labels is None else source.labels[start:stop], source.names)
+        start = stop
 
 
 def in_blocks(

@@ -2,7 +2,6 @@
 
 import argparse
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,17 +9,13 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sklearn.base import is_classifier
 
-from .. import InputError, UnsupportedError, files
-from ..data.selection import pieces
+from .. import InputError, UnsupportedError
 from ..files.table import labels
 from ..model_file import save_model
 from . import data_options, models
 from .commands import Commands
 from .describe import describe
 from .output import add_json, check_output, show
-
-_CHUNK = 1 << 16
-"""Rows of a stream that are in memory at a time."""
 
 _COLUMNS = (
     SpinnerColumn(),
@@ -90,7 +85,7 @@ def _learned(args: argparse.Namespace) -> tuple[Any, int, list[str] | None]:
     console = Console(stderr=True)
     with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None, objective=float("nan"))
-        for chunk in _chunks(args):
+        for chunk in data_options.chunks(args):
             if chunk.y is None:
                 raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")
             # Files are often sorted, or alternate between the classes, and a stream should look random.
@@ -102,20 +97,6 @@ def _learned(args: argparse.Namespace) -> tuple[Any, int, list[str] | None]:
     if rows == 0:
         raise InputError(f"{args.data} holds no rows. Check what should have written it.")
     return model, rows, names
-
-
-def _chunks(args: argparse.Namespace) -> Iterator[files.Table]:
-    """The rows, some at a time."""
-    source = data_options.in_blocks(args)
-    if source is None:
-        yield from files.stream(rows_per_chunk=_CHUNK, **data_options.reading(args))
-        return
-    start = 0
-    for piece in pieces(source):
-        stop = start + piece.shape[0]
-        labels_here = None if source.labels is None else source.labels[start:stop]
-        yield files.Table(piece, labels_here, getattr(source, "names", None))
-        start = stop
 
 
 def _classes(model: Any, args: argparse.Namespace, y: np.ndarray, first: bool) -> dict[str, np.ndarray]:

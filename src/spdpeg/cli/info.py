@@ -71,7 +71,7 @@ def _source(source: data.Source) -> dict[str, Any]:
         "rows": source.n_samples,
         "features": source.n_features,
         "stored_as": kinds.get(type(source), "table, read in blocks"),
-        "names": getattr(source, "names", None),
+        "names": source.names,
         "labels": _labels(source.labels),
     }
 

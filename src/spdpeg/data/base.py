@@ -44,6 +44,8 @@ class Source:
     n_samples, n_features : int
     labels : array or None
         Of the rows, for sources that bring their own.
+    names : list of str or None
+        Of the columns, likewise.
     on_disk : bool
         Rows are read through a memory map, so solvers visit them block by block rather than one here, one there.
 
@@ -66,6 +68,7 @@ class Source:
     n_features: int
     on_disk: bool = False
     labels: np.ndarray | None = None
+    names: list[str] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

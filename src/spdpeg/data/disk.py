@@ -7,7 +7,7 @@ set is not complete.
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,7 +33,7 @@ _HEADER = 128
 """Bytes before the numbers in a .npy file: enough for any shape, so that the header can be written at the end."""
 
 
-def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
+def write_csr(directory: str | os.PathLike[str], chunks: Any, names: Sequence[str] | None = None) -> None:
     """Write a sparse data set to `directory`, keeping no more than one chunk in memory.
 
     Parameters
@@ -43,6 +43,8 @@ def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
     chunks : matrix, source, stream, or iterable or callable as for `Stream`
         A matrix is written without labels. Chunks (X, y) bring labels, numbers or text; weights are refused. The first
         chunk decides between float64 and float32.
+    names : list of str, optional
+        Of the columns.
 
     See Also
     --------
@@ -60,7 +62,7 @@ def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
     ...     print(rows.shape, labels)
     (3, 3) None
     """
-    with _Writer(_path(directory), "csr") as writer:
+    with _Writer(_path(directory), "csr", names) as writer:
         writer.append("indptr", np.zeros(1, dtype=np.int64))
         entries = 0
         for X, y, weights in _pieces(chunks):
@@ -73,7 +75,7 @@ def write_csr(directory: str | os.PathLike[str], chunks: Any) -> None:
             entries += rows.values.size
 
 
-def write_dense(directory: str | os.PathLike[str], chunks: Any) -> None:
+def write_dense(directory: str | os.PathLike[str], chunks: Any, names: Sequence[str] | None = None) -> None:
     """Write a dense data set to `directory`, keeping no more than one chunk in memory.
 
     Parameters
@@ -81,6 +83,7 @@ def write_dense(directory: str | os.PathLike[str], chunks: Any) -> None:
     directory : path
         Made if need be; a set that is there is replaced once the new one is complete.
     chunks : array, source, stream, or iterable or callable as for `Stream`
+    names : list of str, optional
         As for `write_csr`.
 
     See Also
@@ -99,7 +102,7 @@ def write_dense(directory: str | os.PathLike[str], chunks: Any) -> None:
     ...     print(rows.shape, labels.tolist())
     (4, 2) [1.0, 2.0, 3.0, 4.0]
     """
-    with _Writer(_path(directory), "dense") as writer:
+    with _Writer(_path(directory), "dense", names) as writer:
         for X, y, weights in _pieces(chunks):
             values = values_of(X.toarray() if sp.issparse(X) else X)
             writer.columns = values.shape[1]
@@ -138,8 +141,10 @@ def open_csr(directory: str | os.PathLike[str]) -> tuple[CSR, np.ndarray | None]
     ...     print(rows.shape, labels)
     (3, 3) [0. 1. 2.]
     """
-    columns, arrays = _read(_path(directory), "csr", ("values", "indices", "indptr"))
-    return CSR(arrays["values"], arrays["indices"], arrays["indptr"], columns), arrays.get("labels")
+    columns, names, arrays = _read(_path(directory), "csr", ("values", "indices", "indptr"))
+    rows = CSR(arrays["values"], arrays["indices"], arrays["indptr"], columns)
+    rows.names = names
+    return rows, arrays.get("labels")
 
 
 def open_dense(directory: str | os.PathLike[str]) -> tuple[Dense, np.ndarray | None]:
@@ -171,8 +176,10 @@ def open_dense(directory: str | os.PathLike[str]) -> tuple[Dense, np.ndarray | N
     ...     print(rows.shape, labels)
     (3, 3) [0. 1. 2.]
     """
-    _, arrays = _read(_path(directory), "dense", ("values",))
-    return Dense(arrays["values"]), arrays.get("labels")
+    _, names, arrays = _read(_path(directory), "dense", ("values",))
+    rows = Dense(arrays["values"])
+    rows.names = names
+    return rows, arrays.get("labels")
 
 
 def open_rows(directory: str | os.PathLike[str]) -> CSR | Dense:
@@ -185,7 +192,7 @@ def open_rows(directory: str | os.PathLike[str]) -> CSR | Dense:
     Returns
     -------
     CSR or Dense
-        Its attribute `labels` holds the labels, or None.
+        Its attributes `labels` and `names` hold the labels and the names of the columns, or None.
 
     See Also
     --------
@@ -265,9 +272,12 @@ class _Column:
 class _Writer:
     """Writes under temporary names; when all went well the files get their own names and the manifest is added."""
 
-    def __init__(self, directory: Path, kind: str) -> None:
+    def __init__(self, directory: Path, kind: str, names: Sequence[str] | None) -> None:
         self.columns = 0
         self._directory, self._kind = directory, kind
+        self._names = None if names is None else list(names)
+        if not _are_names(self._names):
+            raise InputError(f"names is {shown(names)}. Give a list with the name of each column.")
         self._arrays: dict[str, _Column] = {}
         self._classes: dict[str, int] = {}
 
@@ -324,6 +334,8 @@ class _Writer:
                     self._directory.rmdir()
 
     def _publish(self) -> None:
+        if self._names is not None and len(self._names) != self.columns:
+            raise InputError(f"{len(self._names)} names for {self.columns} columns. Give each column a name.")
         for array in self._arrays.values():
             array.close()
         manifest = self._directory / _MANIFEST
@@ -336,6 +348,8 @@ class _Writer:
         content = {"format": _format(self._kind), "columns": self.columns, "arrays": arrays}
         if self._classes:
             content["classes"] = list(self._classes)
+        if self._names is not None:
+            content["names"] = self._names
         with replacing(manifest) as file:
             file.write(json.dumps(content, indent=1).encode())
 
@@ -344,13 +358,17 @@ def _format(kind: str) -> str:
     return f"spdpeg {kind} 1"
 
 
-def _read(directory: Path, kind: str, needed: tuple[str, ...]) -> tuple[int, dict[str, np.ndarray]]:
-    """Number of columns, and the arrays, memory-mapped."""
+def _are_names(names: Any) -> bool:
+    return names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names))
+
+
+def _read(directory: Path, kind: str, needed: tuple[str, ...]) -> tuple[int, list[str] | None, dict[str, np.ndarray]]:
+    """Number and names of the columns, and the arrays, memory-mapped."""
     try:
         manifest = json.loads((directory / _MANIFEST).read_text())
         written, columns, arrays = manifest["format"], int(manifest["columns"]), manifest["arrays"]
         described = {name: (str(dtype), tuple(map(int, shape))) for name, (dtype, *shape) in arrays.items()}
-        classes = np.array(manifest.get("classes", []), dtype=str)
+        classes, names = np.array(manifest.get("classes", []), dtype=str), manifest.get("names")
     except OSError as error:
         raise InputError(
             f"{directory} holds no complete data set: {_MANIFEST} cannot be read ({error.strerror}). "
@@ -360,7 +378,7 @@ def _read(directory: Path, kind: str, needed: tuple[str, ...]) -> tuple[int, dic
         raise InputError(f"{directory / _MANIFEST} is damaged. Write the data set anew.") from None
     if written != _format(kind):
         raise InputError(f"{directory} holds a data set of format {written!r}, not {_format(kind)!r}. Open it as such.")
-    if not described.keys() >= set(needed):
+    if not described.keys() >= set(needed) or not _are_names(names) or (names is not None and len(names) != columns):
         raise InputError(f"{directory / _MANIFEST} is damaged. Write the data set anew.")
     found = {name: _mapped(directory / f"{name}.npy", *numbers) for name, numbers in described.items()}
     if "codes" in found:
@@ -368,7 +386,7 @@ def _read(directory: Path, kind: str, needed: tuple[str, ...]) -> tuple[int, dic
         if codes.ndim != 1 or codes.dtype != np.int32 or not np.all((codes >= 0) & (codes < classes.size)):
             raise InputError(f"{directory / 'codes.npy'} names classes that {_MANIFEST} does not. Write the set anew.")
         found["labels"] = classes[codes]
-    return columns, found
+    return columns, names, found
 
 
 def _mapped(path: Path, dtype: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -6,10 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..files.columns import MOST_CATEGORIES
 from ..files.parquet import refuse_missing
-
-_MOST_CATEGORIES = 10_000
-"""Most categories of a column. More are likely to be names of rows, and each would become a column of X."""
 
 
 class Encoding(NamedTuple):
@@ -100,9 +98,9 @@ class Levels:
             refuse_missing(self._table, name, column, self.rows)
             encoded = _encoded(column)
             found.update(_texts(encoded.dictionary.take(encoded.indices.unique())))
-            if len(found) > _MOST_CATEGORIES:
+            if len(found) > MOST_CATEGORIES:
                 raise InputError(
-                    f"{self._table} has more than {_MOST_CATEGORIES} texts in column {name!r}. Leave it out, or encode "
+                    f"{self._table} has more than {MOST_CATEGORIES} texts in column {name!r}. Leave it out, or encode "
                     "it as numbers."
                 )
         self.rows += batch.num_rows

@@ -128,7 +128,7 @@ def checked_weights(sample_weight: Any, X: Any) -> np.ndarray:
 
 def check_width(model: Any, source: Source, reset: bool) -> None:
     """Number and names of the columns, kept by a fit and compared by what follows it."""
-    names = getattr(source, "names", None)
+    names = source.names
     if reset:
         model.n_features_in_ = source.n_features
         vars(model).pop("feature_names_in_", None)

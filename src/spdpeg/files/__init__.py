@@ -107,8 +107,9 @@ def stream(
 ) -> Iterator[Table]:
     r"""Read LIBSVM text, CSV or Parquet as chunks (X, y) of up to `rows_per_chunk` rows, one in memory at a time.
 
-    The other parameters are those of `read`; categories must be listed. Without `n_features`, the first chunk says how
-    many columns LIBSVM text has, and a later row with more is refused. `told` hears how many bytes were read.
+    The other parameters are those of `read`. Categories that are not listed are looked for first, for which the file is
+    read once more. Without `n_features`, the first chunk says how many columns LIBSVM text has, and a later row with
+    more is refused. `told` hears how many bytes were read.
 
     Returns
     -------
@@ -133,11 +134,7 @@ def stream(
     with Source(path) as source:
         name = source.format if format is None else format
         asked = _columns(name, target, drop, categorical)
-        unlisted = [column for column, known in (asked.categorical or {}).items() if known is None]
-        if unlisted:
-            raise UnsupportedError(
-                f"The categories of {unlisted[0]!r} are not known before its end. Drop the column, or fit a file."
-            )
+        asked = _with_categories(source, name, asked, rows_per_chunk)
         if isinstance(name, str) and name in _READERS and name not in _STREAMERS:
             raise UnsupportedError(
                 f"{source.name} is of format {name}, which is not read in chunks. "
@@ -147,6 +144,21 @@ def stream(
             if told is not None:
                 told(source.position)
             yield chunk
+
+
+def _with_categories(source: Source, name: str, asked: Columns, rows_per_chunk: int) -> Columns:
+    """What is asked, with the categories that the file holds where none are listed."""
+    unlisted = [column for column, known in (asked.categorical or {}).items() if known is None]
+    if not unlisted:
+        return asked
+    if source.path is None or name != "csv":
+        raise UnsupportedError(
+            f"The categories of {unlisted[0]!r} in {source.name} are not known before its end. List them, drop the "
+            "column, or read all of it at once."
+        )
+    with Source(source.path) as first:
+        found = delimited.categories(first, rows_per_chunk, asked)
+    return asked._replace(categorical={**(asked.categorical or {}), **found})
 
 
 def _found(table: dict[str, Any], name: str) -> Any:

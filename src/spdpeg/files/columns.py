@@ -8,6 +8,9 @@ import numpy as np
 from ..errors import InputError
 from ..parameters import shown, whole_number
 
+MOST_CATEGORIES = 10_000
+"""Most categories of a column. More are likely to be names of rows, and each would become a column of X."""
+
 
 class Columns(NamedTuple):
     """The columns to read from a table, each by position or by name."""

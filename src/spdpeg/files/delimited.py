@@ -16,12 +16,15 @@ import numpy as np
 from ..errors import InputError
 from ..kernels.decimals import LABEL, LABEL_BYTES, LEFT_OUT, powers, read_table
 from . import parallel
-from .columns import Columns, Roles, assembled, indicators, roles
+from .columns import MOST_CATEGORIES, Columns, Roles, assembled, indicators, roles
 from .source import Lines, Source
 from .table import Table, checked, labels
 
 _FEW = 3
 """Whole numbers that rise above numbers with a point are names of columns from so many on."""
+
+_ENTRIES = 1 << 24
+"""Of a chunk with columns of text, which may become many columns."""
 
 MISSING = {"", "?", "na", "n/a", "null", "none"}
 """What stands for a missing number; `nan` is a number to Python."""
@@ -83,11 +86,29 @@ def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: C
     """Chunks of the file."""
     layout = layout_of(source, n_features, asked)
     if layout.roles.categories:
-        while (table := _parse(source, layout, rows_per_chunk, n_features)) is not None:
+        width = len(layout.roles.features) + sum(len(levels or ()) for levels in layout.roles.categories.values())
+        rows = max(1, min(rows_per_chunk, _ENTRIES // width))
+        while (table := _parse(source, layout, rows, n_features)) is not None:
             yield table
         return
     for part in parallel.of_length(parallel.parsed(source, partial(_block, layout)), rows_per_chunk, _joined):
         yield _table(source.name, layout, part, n_features)
+
+
+def categories(source: Source, rows_per_chunk: int, asked: Columns) -> dict[str, list[str]]:
+    """Those of the columns of text whose categories are not listed: the texts that occur, sorted."""
+    layout = layout_of(source, None, asked)
+    found: dict[int, set[str]] = {k: set() for k, levels in layout.roles.categories.items() if levels is None}
+    names = layout.names or []
+    while (rows := _fields(source, layout, rows_per_chunk)) is not None:
+        for k, levels in found.items():
+            levels.update(rows[1][k])
+            if len(levels) > MOST_CATEGORIES:
+                raise InputError(
+                    f"{source.name} has more than {MOST_CATEGORIES} texts in column {names[k]!r}. Leave it out, or "
+                    "encode it as numbers."
+                )
+    return {names[k]: sorted(levels) for k, levels in found.items()}
 
 
 def layout_of(source: Source, n_features: int | None, asked: Columns) -> Layout:
