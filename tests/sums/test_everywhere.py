@@ -64,9 +64,8 @@ def test_memory_threads_disk_and_cluster_agree(
         "disk": spdpeg.Problem(data.open_rows(tmp_path), sample_weight=weights, **options),
         "cluster": spdpeg.Problem(cut(X), cut(labels), sample_weight=cut(w) if weighted else None, **options),
     }
-    # As far as rounding lets each of them come: a gap of 1e-12 leaves more of the coefficients open than 1e-10. A Huber
-    # loss is quadratic near its minimum, which a step finds; steps after that drift along what rounding leaves open.
-    tol = 3e-13 if loss == "huber" else 1e-15
+    # As far as rounding lets each of them come: a gap of 1e-12 leaves more of the coefficients open than 1e-10.
+    tol = 1e-15
     known = spdpeg.solve(memory, tol=tol, max_passes=20)
     for name, problem in problems.items():
         found = spdpeg.solve(problem, tol=tol, max_passes=20, n_jobs=2 if name == "threads" else None)
