@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import Status, datasets, losses, operators, penalties
 from spdpeg.engine import auto
-from spdpeg.exact.prox_lbfgs import compact
+from spdpeg.exact.prox_lbfgs import Secants
 from support import catalogue, conic
 
 TOL = 1e-6
@@ -22,9 +22,14 @@ def test_the_compact_form_is_bfgs_pair_by_pair() -> None:
     B = scale * np.eye(9)
     for s, y in zip(moves, changes, strict=True):
         B = B - np.outer(B @ s, s @ B) / (s @ B @ s) + np.outer(y, y) / (y @ s)
-    found = compact(moves, changes, scale)
+    both = np.vstack([moves, changes])
+    secants = Secants(moves, changes, both @ both.T, scale)
+    rows = secants.rows(np.arange(9))
+    np.testing.assert_allclose(scale * np.eye(9) - rows @ np.linalg.solve(secants.middle, rows.T), B, atol=1e-10)
+    np.testing.assert_allclose(secants.squares, rows.T @ rows, atol=1e-10)
+    found = secants.orthogonal()
     np.testing.assert_allclose(np.diag(found.diagonal) + found.V.T @ (found.signs[:, None] * found.V), B, atol=1e-10)
-    assert compact(moves[:0], changes[:0], scale).signs.size == 0
+    assert Secants(moves[:0], changes[:0], np.zeros((0, 0)), scale).orthogonal().signs.size == 0
 
 
 @pytest.mark.parametrize("intercept", [False, True])

@@ -1,8 +1,9 @@
 """A proximal quasi-Newton method for strongly convex r1 and many coordinates.
 
 The loss is modelled by the curvature that gradients along the way have shown (L-BFGS, compact form). With all penalties
-this model is minimised by interior points, which read no data: on coordinates that F or a weight takes part in; all
-others enter it as squares alone and are eliminated. One read of the data a step.
+this model is minimised without data by conjugate gradients among the multipliers, or by interior points where these are
+slow: on coordinates that F or a weight takes part in; all others enter it as squares alone and are eliminated. One read
+of the data a step.
 
 Byrd, Nocedal, Schnabel: Representations of quasi-Newton matrices and their use in limited memory methods, Mathematical
 Programming 63, 1994. Becker, Fadili, Ochs: On quasi-Newton forward-backward splitting, SIAM Journal on Optimization 29,
@@ -10,6 +11,7 @@ Programming 63, 1994. Becker, Fadili, Ochs: On quasi-Newton forward-backward spl
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -19,7 +21,7 @@ from ..certificate import Certificate
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
-from ..quadratic import ACCURACY, LowRank, Model, minimize
+from ..quadratic import ACCURACY, LowRank, Model, minimize, multipliers
 from ..result import Status
 from ..solvers.base import About, FullReads, Solution, per_problem, require_smooth
 from ..state import State
@@ -33,6 +35,10 @@ _MEMORY = 8
 
 _INNER = 1e-3
 """Part of the gap that the model is solved to."""
+_SHARE, _TIGHTER = 0.1, 1e-2
+"""Part of the promised decrease that the model may be short of its minimum, and how much is left of it otherwise."""
+_MOST_PRODUCTS = 1000
+"""Of a model with H^-1, after which it is factored; where pieces are large, as on a grid, that takes less."""
 
 _CURVED = 1e-10
 """Least cosine between a step and the change of the gradient along it, for a pair that is kept."""
@@ -52,10 +58,10 @@ class ProxLBFGS(FullReads):
 
     about = About(
         name="prox-lbfgs",
-        summary="quasi-Newton model of l with exact penalties, solved by interior points; deterministic, for a ridge",
+        summary="quasi-Newton model of l with exact penalties, solved without data; deterministic, for a ridge",
         update="x+ = x + step (m - x), m the minimiser of g'z + (z - x)'B(z - x)/2 + r1(z) + r2(F z), B by L-BFGS",
-        cost="1 pass; some 15 sparse factorisations among the columns that occur in F",
-        memory="N + 2 d + l + 16 d; 40 d more for a step",
+        cost="1 pass; some tens of products with F and with 16 vectors, among the columns that occur in F",
+        memory="N + 2 d + l + 16 d; 20 d more for a step",
         rate="linear",
         needs="smooth loss; ridge in r1; r1 and r2 of l1 type beside it; finite sum",
         assumptions="r1 strongly convex",
@@ -77,8 +83,12 @@ class ProxLBFGS(FullReads):
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         vectors = self._vectors(problem, x0.copy())
         vectors |= {"moves": np.zeros((_MEMORY, x0.size)), "changes": np.zeros((_MEMORY, x0.size))}
+        vectors |= {
+            "products": np.zeros((2 * _MEMORY, 2 * _MEMORY)),
+            "multipliers": np.zeros(self._parts(problem).n_rows),
+        }
         numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "pairs": 0, "scale": 1.0, "stalled": 0}
-        return numbers, vectors
+        return numbers | {"factored": 0}, vectors
 
     def prepare(self, problem: View, terms: Terms, state: State) -> int:
         """Loss and gradient at the start, and the curvature of the loss along the gradient."""
@@ -100,15 +110,10 @@ class ProxLBFGS(FullReads):
         state.numbers["gap"] = certificate.rel_gap
 
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
-        v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
+        v, numbers = state.vectors, state.numbers
         x, g, before = v["x"].copy(), v["gradient"].copy(), numbers["value"]
-        curvature = self._curvature(state)
-        gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
-        z, y = parts.minimum(curvature, x, g, max(_INNER * min(gap, 1.0), ACCURACY))
-        v["y"][:] = y
-        move = z - x
-        # What the model promises to first order, penalties included; Armijo's rule asks for a part of it.
-        slope = float(g @ move) + problem.penalty.value(z) - problem.penalty.value(x)
+        z, v["y"][:] = self._minimum(problem, state)
+        move, slope = z - x, self._promised(problem, state, z)
         length, reads = 1.0, 0
         for _ in range(_MOST_HALVINGS):
             point = z if length == 1.0 else x + length * move
@@ -133,9 +138,37 @@ class ProxLBFGS(FullReads):
     def ended(self, state: State) -> Status | None:
         return Status.EXHAUSTED if state.numbers["stalled"] >= _MOST_STALLED else None
 
-    def _curvature(self, state: State) -> LowRank:
+    def _minimum(self, problem: View, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """That of the model, and its multiplier of r2."""
+        v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
+        B, x, g = self._curvature(state), v["x"], v["gradient"]
+        gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
+        accuracy = max(_INNER * min(gap, 1.0), ACCURACY)
+        size = abs(numbers["value"])
+        aim = accuracy * size
+        while not numbers["factored"]:
+            found = parts.descended(B, x, g, v["multipliers"], aim)
+            if found is None:
+                numbers["factored"] = 1
+                break
+            z, y, left = found
+            # Where the whole objective can fall by little, its size says nothing of how exact a step must be.
+            if left <= _SHARE * max(-self._promised(problem, state, z), 0.0) or aim <= _ROUNDING * size:
+                return z, y
+            aim = _TIGHTER * left
+        return parts.minimum(B.orthogonal(), x, g, accuracy)
+
+    @staticmethod
+    def _promised(problem: View, state: State, z: np.ndarray) -> float:
+        """Change of the objective from x to z, the loss to first order; Armijo's rule asks for a part of it."""
+        v, numbers = state.vectors, state.numbers
+        before = numbers["value"] - numbers["loss"]
+        return float(v["gradient"] @ (z - v["x"])) + problem.penalty.value(z) - before
+
+    def _curvature(self, state: State) -> "Secants":
         pairs, v = int(state.numbers["pairs"]), state.vectors
-        return compact(v["moves"][:pairs], v["changes"][:pairs], state.numbers["scale"])
+        kept = v["products"].reshape(2, _MEMORY, 2, _MEMORY)[:, :pairs, :, :pairs].reshape(2 * pairs, 2 * pairs)
+        return Secants(v["moves"][:pairs], v["changes"][:pairs], kept, state.numbers["scale"])
 
     @staticmethod
     def _remember(state: State, move: np.ndarray, change: np.ndarray) -> None:
@@ -145,14 +178,21 @@ class ProxLBFGS(FullReads):
         # A pair without curvature would make B singular or indefinite.
         if not product > _CURVED * math.sqrt(square * float(change @ change)):
             return
-        pairs = int(numbers["pairs"])
+        pairs, products = int(numbers["pairs"]), v["products"].reshape(2, _MEMORY, 2, _MEMORY)
         # The oldest pair makes room.
         if pairs == _MEMORY:
             for kept in (v["moves"], v["changes"]):
                 kept[:-1] = kept[1:].copy()
+            products[:, :-1, :, :-1] = products[:, 1:, :, 1:].copy()
             pairs -= 1
-        v["moves"][pairs], v["changes"][pairs] = move, change
+        # Pairs of length 1: all numbers of the model keep one size while steps become short.
+        length = math.sqrt(square)
+        v["moves"][pairs], v["changes"][pairs] = move / length, change / length
         numbers["pairs"], numbers["scale"] = pairs + 1, product / square
+        known = slice(pairs + 1)
+        for i, new in enumerate((v["moves"][pairs], v["changes"][pairs])):
+            for j, others in enumerate((v["moves"], v["changes"])):
+                products[i, pairs, j, known] = products[j, known, i, pairs] = others[known] @ new
 
     @per_problem
     def _parts(self, problem: View) -> "_Parts":
@@ -166,22 +206,54 @@ class ProxLBFGS(FullReads):
         state.numbers["value"] = sweep.loss + problem.penalty.value(x)
 
 
-def compact(moves: np.ndarray, changes: np.ndarray, scale: float) -> LowRank:
-    """scale times the identity, updated by BFGS for each pair of rows, as diagonal plus orthonormal rows.
+class Secants(NamedTuple):
+    """The matrix that BFGS makes of a multiple of the identity, by pairs of steps and changes of the gradient.
 
-    With S and Y the steps and changes as columns, B = scale I - W M^-1 W^T, W = (scale S, Y),
-    M = ((scale S^T S, L), (L^T, -D)), where L is the lower triangle of S^T Y without its diagonal D.
+    With S and Y the steps and changes as rows, B = scale I - W^T M^-1 W, W = (scale S; Y),
+    M = ((scale S S^T, L), (L^T, -D)), where L is the lower triangle of S Y^T without its diagonal D.
     """
-    d = moves.shape[1]
-    if not len(moves):
-        return LowRank(np.full(d, scale), np.zeros((0, d)), np.zeros(0))
-    products = moves @ changes.T
-    lower = np.tril(products, -1)
-    middle = np.block([[scale * (moves @ moves.T), lower], [lower.T, -np.diag(products.diagonal())]])
-    Q, R = scipy.linalg.qr(np.vstack([scale * moves, changes]).T, mode="economic")
-    core = -R @ np.linalg.solve(middle, R.T)
-    values, vectors = np.linalg.eigh(0.5 * (core + core.T))
-    return LowRank(np.full(d, scale), np.ascontiguousarray((Q @ vectors).T), values)
+
+    moves: np.ndarray
+    changes: np.ndarray
+    products: np.ndarray
+    """Of all moves and changes with each other."""
+    scale: float
+
+    def rows(self, columns: np.ndarray) -> np.ndarray:
+        """W of some coordinates, by coordinate."""
+        return np.concatenate([self.scale * self.moves[:, columns], self.changes[:, columns]]).T.copy()
+
+    def times(self, x: np.ndarray) -> np.ndarray:
+        """W x."""
+        return np.concatenate([self.scale * (self.moves @ x), self.changes @ x])
+
+    def adjoint(self, t: np.ndarray) -> np.ndarray:
+        """W^T t."""
+        return (self.scale * t[: len(self.moves)]) @ self.moves + t[len(self.moves) :] @ self.changes
+
+    @property
+    def middle(self) -> np.ndarray:
+        """M."""
+        n = len(self.moves)
+        both = self.products[:n, n:]
+        lower = np.tril(both, -1)
+        return np.block([[self.scale * self.products[:n, :n], lower], [lower.T, -np.diag(both.diagonal())]])
+
+    @property
+    def squares(self) -> np.ndarray:
+        """W W^T."""
+        factors = np.repeat([self.scale, 1.0], len(self.moves))
+        return factors[:, None] * self.products * factors
+
+    def orthogonal(self) -> LowRank:
+        """The same with orthonormal rows."""
+        d = self.moves.shape[1]
+        if not len(self.moves):
+            return LowRank(np.full(d, self.scale), np.zeros((0, d)), np.zeros(0))
+        Q, R = scipy.linalg.qr(np.vstack([self.scale * self.moves, self.changes]).T, mode="economic")
+        core = -R @ np.linalg.solve(self.middle, R.T)
+        values, vectors = np.linalg.eigh(0.5 * (core + core.T))
+        return LowRank(np.full(d, self.scale), np.ascontiguousarray((Q @ vectors).T), values)
 
 
 class _Parts:
@@ -194,6 +266,43 @@ class _Parts:
         self._used, self._plain = np.flatnonzero(used), np.flatnonzero(~used)
         own = sp.csr_array(lines.K[:, self._used])
         self._small = Lines(lines.weight[used], lines.ridge[used], own, lines.cost, lines.pairs).form
+        K = self._small.K
+        self._rows = multipliers.Lines(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, self._small.up)
+        # Nearly always one number, but for an intercept.
+        self._common = float(np.median(lines.ridge))
+        self._odd = np.flatnonzero(lines.ridge != self._common)
+
+    @property
+    def n_rows(self) -> int:
+        """Multipliers of a model."""
+        return self._small.up.size
+
+    def descended(
+        self, B: Secants, x: np.ndarray, g: np.ndarray, y: np.ndarray, aim: float
+    ) -> tuple[np.ndarray, np.ndarray, float] | None:
+        """The minimum as below, and how far it may be above it, by steps among the multipliers; None if they are slow.
+
+        They begin with the multipliers `y` of an earlier model, and leave their own there.
+        """
+        used, ridge = self._used, self._lines.ridge
+        D, middle = B.scale + ridge, B.middle
+        odd = B.rows(self._odd)
+        squares = B.squares / (B.scale + self._common)
+        squares += odd.T @ ((1.0 / D[self._odd] - 1.0 / (B.scale + self._common))[:, None] * odd)
+        right = B.scale * x - g - B.adjoint(np.linalg.solve(middle, B.times(x)))
+        rows = B.rows(used)
+        beside = B.times(right / D) - (right[used] / D[used]) @ rows
+        H = multipliers.Inverse(D[used], rows, np.linalg.inv(squares - middle), beside)
+        w, few, gap = multipliers.descend(H, right[used], self._rows, y, aim, _MOST_PRODUCTS)
+        if not gap <= aim:
+            return None
+        z = (right - B.adjoint(few)) / D
+        z[used] = w
+        singles = np.flatnonzero(self._lines.weight)
+        # A coordinate is 0 where its multiplier has more room than its own part of the model has slope.
+        room = self._lines.weight[singles] - np.abs(y[: singles.size])
+        z[singles[room > D[singles] * np.abs(z[singles])]] = 0.0
+        return z, self._multiplier(z, y), gap
 
     def minimum(self, B: LowRank, x: np.ndarray, g: np.ndarray, accuracy: float) -> tuple[np.ndarray, np.ndarray]:
         """The minimum of g^T z + (z - x)^T B (z - x) / 2 plus penalties, and its multiplier of r2.
