@@ -67,7 +67,7 @@ def test_memory_is_that_of_the_state(name, problem):
     formula = re.match(r"[^,;]+", REGISTRY[name].about.memory)[0]
     stated = sum(
         int(count or 1) * sizes[unit] for count, unit in re.findall(r"(?:(\d+) )?(d\^2|[dlN])(?![\w^])", formula)
-    )
+    ) + sum(int(constant) for constant in re.findall(r"\+ (\d+)(?![\d ])", formula))
     options = {"sampling": "independent", "dual_every": 1} if name == "vr-spdpeg" else {}
     _, vectors = REGISTRY[name](**options).start(problem.view, 1, np.zeros(11))
     held = sum(vector.size for vector in vectors.values())
