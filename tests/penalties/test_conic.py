@@ -114,6 +114,17 @@ def test_squares_after_long_rows_stay_sparse() -> None:
         assert least(form, x) == pytest.approx(penalty.value(F @ x), rel=1e-6)
 
 
+@every_form
+def test_parabolas_are_squares(case: Case) -> None:
+    """Only the last lines are new, so that multipliers of the others keep their places."""
+    form = case.penalty.conic_form(SIZE)
+    other, w = form.with_parabolas(), np.random.default_rng(9).standard_normal(form.width)
+    assert other.value(w, np.inf) == pytest.approx(form.value(w, np.inf), rel=1e-12, abs=1e-12)
+    assert not other.curved
+    assert np.array_equal(other.up[: form.n_lines], form.up)
+    assert np.all(other.smoothing[form.n_lines :] > 0.0)
+
+
 def test_sums_stacks_and_multiples() -> None:
     rng = np.random.default_rng(2)
     v = rng.standard_normal(SIZE)

@@ -49,6 +49,43 @@ def test_newton_with_32_digits_where_16_end_short() -> None:
     assert np.abs(result.x).max() > 1e4
 
 
+def test_parabolas_alone_are_least_squares() -> None:
+    """A model without any kink is no minimum where it starts."""
+    rng = np.random.default_rng(3)
+    A, target = rng.standard_normal((20, 4)), 5.0 + rng.standard_normal(20)
+    form = broken_lines(A, target, np.inf, np.inf, smoothing=1.0)
+    for digits in (16, 32):
+        found = minimize(Model(np.zeros((4, 4)), np.zeros(4), form), digits=digits)
+        assert found.status == "optimal"
+        assert found.w == pytest.approx(np.linalg.lstsq(A, target)[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", [losses.Hinge(), losses.Huber(1.0)], ids=repr)
+def test_squares_of_huge_weight_after_a_matrix(loss: losses.Loss) -> None:
+    """F^T W F in 16 digits would hide the rows of X altogether."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((60, 12)) * 10.0 ** rng.uniform(-4, 3, 12)
+    y = np.sign(X @ (rng.standard_normal(12) / np.linalg.norm(X, axis=0)) + 0.1 * rng.standard_normal(60))
+    F = rng.standard_normal((5, 12))
+    problem = spdpeg.Problem(X, y, loss=loss, r1=penalties.L1(1e-6), r2=penalties.L2Squared(1e9), F=F)
+    result = spdpeg.solve(problem, tol=1e-8)
+    assert result.certificate is not None
+    assert result.certificate.met == "relative gap"
+
+
+def test_no_data_and_an_optimum_next_to_0() -> None:
+    """A support vector machine whose rows are F, separable, beside a tiny l1 norm."""
+    rng = np.random.default_rng(5)
+    F = rng.standard_normal((15, 29))
+    problem = spdpeg.Problem(
+        None, None, loss=None, r1=penalties.L1(1e-13), r2=penalties.Hinge(np.sign(F[:, 0]), 1.0 / 15.0), F=F
+    )
+    result = spdpeg.solve(problem, "prox-newton", digits=32, tol=1e-6)
+    assert result.certificate is not None
+    assert result.certificate.met is not None
+    assert result.objective < 1e-11
+
+
 def test_digits_are_16_or_32() -> None:
     """And 32 are for small problems."""
     X = np.random.default_rng(2).standard_normal((2000, 200))

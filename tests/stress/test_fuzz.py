@@ -35,6 +35,19 @@ def test_steps_whose_exponentials_overflow_give_way_to_another_method(seed: int)
     assert listed(pool.run(fuzz.run, range(seed, seed + 1)), NEVER | {Verdict.DIVERGED, Verdict.RAW}) == []
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        *(1100757, 903831, 991686),  # squares of huge weight after F: products that cancel
+        *(902356, 903940, 906039),  # no penalty, weights of rows of many orders: models made of parabolas alone
+        *(1100291, 905877, 961781, 993258),  # F x is 0 up to rounding, which a set must not tell from 0
+        1100514,  # no data
+    ],
+)
+def test_what_was_once_left_unfinished_or_wrong(seed: int) -> None:
+    assert listed(pool.run(fuzz.run, range(seed, seed + 1)), DEFECTS | {Verdict.UNFINISHED}) == []
+
+
 def test_every_solver() -> None:
     assert wrong(fuzz.run, range(60), solver="every", passes=20.0) == []
 

@@ -69,3 +69,14 @@ def test_a_chain_of_some_features_is_no_chain_of_all() -> None:
     found, other = (spdpeg.solve(given, tol=1e-9) for given in (problem, same))
     assert found.certificate.rel_gap <= 1e-9
     np.testing.assert_allclose(found.objective, other.objective, rtol=2e-9)
+
+
+def test_a_set_of_F_x_is_not_missed_by_the_rounding_of_F_x() -> None:
+    """Ten terms of size 1 that cancel leave 1e-16 on either side of 0."""
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((5, 10))
+    x = np.linalg.svd(F)[2][-1]
+    assert np.any(F @ x < 0.0)
+    problem = spdpeg.Problem(np.eye(10), np.ones(10), losses.Squared(), None, penalties.NonNegative(), F)
+    assert problem.penalty_value(x) == 0.0
+    assert problem.penalty_value(x - 1e-9 * F[0]) == np.inf

@@ -142,7 +142,7 @@ def sharper_value(problem: View, x: np.ndarray) -> float | None:
     loss = problem.sums.evaluate(x, margins).loss
     if m:
         _image(_dense(problem.F.matrix()), x, image)
-    return loss + problem.regularizer.value(x) + problem.r2.value(image)
+    return loss + problem.regularizer.value(x) + problem.penalty.value_of_r2(x, image)
 
 
 class _Domain:

@@ -272,7 +272,8 @@ class Recorder:
 
     def _evaluate(self, solution: Solution, Fx: np.ndarray, evaluation: Evaluation | None) -> float:
         problem = self._problem
-        penalty = problem.regularizer.value(solution.x) + problem.r2.value(Fx if problem.r2.finite else solution.z)
+        own = problem.penalty.value_of_r2(solution.x, Fx if problem.r2.finite else solution.z)
+        penalty = problem.regularizer.value(solution.x) + own
         if evaluation is not None:
             return evaluation.loss + penalty
         if isinstance(problem.rows.source, Stream):

@@ -75,6 +75,8 @@ class InteriorPoint(Periodic):
         if penalties is None:
             conic = None if state.numbers["solved"] else with_matrices(problem)
             return self._split(problem, state) if conic is None else self._by_cones(problem, state, conic)
+        if state.numbers["solved"]:
+            penalties = penalties.sharp
         rows, v = loss_lines(problem, penalties.form.width), state.vectors
         form = penalties.form + rows
         d = problem.n_coordinates

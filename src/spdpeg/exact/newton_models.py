@@ -171,8 +171,10 @@ class RowModels:
     short of their tolerance.
     """
 
-    def __init__(self, problem: View, penalties: PenaltyForm) -> None:
-        self._problem, self._form = problem, penalties.form
+    def __init__(self, problem: View) -> None:
+        penalties = PenaltyForm.of(problem)
+        assert penalties is not None
+        self._problem, self._form, self._plain = problem, penalties.sharp.form, penalties.form
 
     @staticmethod
     def take(problem: View) -> bool:
@@ -180,7 +182,8 @@ class RowModels:
         penalties = PenaltyForm.of(problem)
         if penalties is None or not problem.rows.in_memory:
             return False
-        return extended.affordable(penalties.width, penalties.n_rows + problem.sums.n_rows)
+        form = penalties.sharp
+        return extended.affordable(form.width, form.n_rows + problem.sums.n_rows)
 
     def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
         """The minimum of the model at x plus the penalties; H and b tell the same with fewer digits."""
@@ -189,12 +192,12 @@ class RowModels:
         weights = mean_weights(problem)
         A = sp.csr_array(data_matrix(rows))
         margins = A @ x
-        curvature = problem.loss.second_derivative(margins, labels)
-        kept = np.flatnonzero(weights)
+        curvature, slope = problem.loss.second_derivative(margins, labels), problem.loss.derivative(margins, labels)
+        kept = np.flatnonzero((weights > 0.0) & ((curvature > 0.0) | (slope != 0.0)))  # of no data there is none
         curvature = np.maximum(curvature, _LEAST * float(curvature[kept].max(initial=0.0)))[kept]
         if not np.all(np.isfinite(curvature)) or not np.all(curvature > 0.0):
             return Minimum(x, x, np.zeros(own.K.shape[0]), "inaccurate", np.inf)
-        vertex = margins[kept] - problem.loss.derivative(margins, labels)[kept] / curvature
+        vertex = margins[kept] - slope[kept] / curvature
         ends = np.full(kept.size, np.inf)
         parabolas = broken_lines(A[kept], vertex, ends, ends, size=x.size, smoothing=1.0 / (weights[kept] * curvature))
         form = own + parabolas
@@ -204,7 +207,11 @@ class RowModels:
         slopes = np.zeros(labels.size)
         slopes[kept] = found.y[lines : form.n_lines] / weights[kept]
         slopes = np.clip(slopes, *problem.loss.slope_range(labels))
-        face = to_face(Model(H, b, own), replace(found, y=y, active=found.active[:lines]))
+        face = None
+        if own.width == self._plain.width:
+            kept_lines = self._plain.n_lines
+            known = replace(found, y=np.delete(y, np.s_[kept_lines:lines]), active=found.active[:kept_lines])
+            face = to_face(Model(H, b, self._plain), known)
         point = (found.w if face is None else face)[: x.size].copy()
         return Minimum(point, found.w, y, found.status, found.gap, slopes)
 
@@ -219,7 +226,7 @@ def models_of(problem: View, form: PenaltyForm | SplitForm, digits: int = 16) ->
     if isinstance(form, SplitForm):
         return SplitModels(form)
     if digits > 16:
-        return RowModels(problem, form)
+        return RowModels(problem)
     return ChainModels.of(problem, form) or ConicModels(form.form)
 
 

@@ -30,8 +30,8 @@ class PenaltyForm:
         Whether it is two l1 norms along a chain without gaps: a line for each feature, then one for each step.
     """
 
-    def __init__(self, penalty: Regularization, matrices: bool = False) -> None:
-        self._penalty = penalty
+    def __init__(self, penalty: Regularization, matrices: bool = False, parabolas: bool = False) -> None:
+        self._penalty, self._parabolas = penalty, parabolas
         # Two l1 norms along a chain are what small problems mostly have. Their models are minimised without the form,
         # which takes longer to write down than to do without.
         fused = penalty.fused
@@ -78,11 +78,22 @@ class PenaltyForm:
     @cached_property
     def inner(self) -> ConicForm:
         """r2, as a penalty of F x."""
-        return _found(self._penalty.r2.conic_form(self._penalty.F.n_outputs))
+        form = _found(self._penalty.r2.conic_form(self._penalty.F.n_outputs))
+        return form.with_parabolas() if self._parabolas else form
 
     @cached_property
     def _F(self) -> sp.csr_array:
         return as_csr(self._penalty.F.matrix())
+
+    @cached_property
+    def sharp(self) -> "PenaltyForm":
+        """The same for models of 32 digits: squares of F x are lines, as F^T Q F would keep 16 of them.
+
+        These lines come after all others.
+        """
+        if self.along_chain or not self.inner.curved:
+            return self
+        return PenaltyForm(self._penalty, parabolas=True)
 
     @cached_property
     def lines(self) -> Lines | None:

@@ -203,7 +203,7 @@ class ProxNewton(FullReads):
     def _form(self, problem: View) -> PenaltyForm | SplitForm:
         form = model_form(problem)
         assert form is not None
-        return form
+        return form.sharp if self.digits > 16 and isinstance(form, PenaltyForm) else form
 
     @per_problem
     def _steps(self, problem: View) -> Newton:

@@ -41,7 +41,11 @@ def lower_bound(model: Model, loss: Quadratic, w: np.ndarray, y: np.ndarray, val
     parts = [np.array([loss.value(x)]), 0.5 * w * curved, form.linear * w, y * image]
     parts.append(-form.radius[balls] * group_norms(y, form.starts)[balls])
     terms = np.concatenate(parts)
-    rounding = _TERMS * float(np.abs(terms).sum() + np.abs(y) @ form.image_sizes(w)) + _ERRORS * loss.error(x)
+    # Products with Q may cancel, as those of a row of F whose square has a huge weight.
+    products = float(
+        np.abs(terms).sum() + np.abs(y) @ form.image_sizes(w) + np.abs(w) @ (abs(form.quadratic) @ np.abs(w))
+    )
+    rounding = _TERMS * products + _ERRORS * loss.error(x)
     total = float(np.sum(terms)) - rounding - _left(model, w, y, value)
     return total if np.isfinite(total) else -np.inf
 

@@ -174,6 +174,8 @@ def measure(terms: Terms, point: Point, work: Work) -> tuple[float, float]:
         # A miss costs the objective at most its size times the steepest slope of the line; a constraint has none, so
         # that its multiplier stands for it.
         price = max(max(terms.up[e], terms.down[e]), abs(point.y[e]))
+        if smoothing > 0.0 and above * below == 0.0:  # a parabola, whose slope grows with the miss
+            price += 0.5 * abs(missed) / smoothing
         cost += abs(missed) * (price if above * below > 0.0 or smoothing > 0.0 else max(price, 1.0))
         work.inverse[e] = 1.0 / (p / u + q / v + smoothing) if above + below + smoothing > 0.0 else 1.0 / EQUATION
     for g in range(terms.weight.size):

@@ -11,6 +11,10 @@ from ..operators import Empty, Identity, Operator, Repeated, as_operator
 from ..parameters import require_parts
 from ..penalties import Penalty, SeparableSum, constrain
 
+_ROUNDING = 16.0 * np.finfo(float).eps
+"""Part of the terms of a row of F x that their sum may be off by."""
+_NO_STEP = 1e-300
+"""A prox with hardly any step is the projection onto the set."""
 MOST_FREE = 1000
 """Most free directions that are treated; more make a bound too expensive."""
 
@@ -61,7 +65,16 @@ class Regularization:
         """r1(x) + r2(F x); infinite outside the domain."""
         if self.joint is not None:
             return self.joint.value(x)
-        return self.regularizer.value(x) + self.r2.value(self.F.forward(x))
+        return self.regularizer.value(x) + self.value_of_r2(x, self.F.forward(x))
+
+    def value_of_r2(self, x: np.ndarray, Fx: np.ndarray) -> float:
+        """r2(F x) with F x as computed, which may lie outside a set by its own rounding, where terms cancel."""
+        value = self.r2.value(Fx)
+        if value < np.inf or not np.all(np.isfinite(Fx)):
+            return value
+        inside = self.r2.prox(Fx, _NO_STEP)
+        near = np.abs(inside - Fx) <= _ROUNDING * (abs(self.F.matrix()) @ np.abs(x))
+        return self.r2.value(inside) if np.all(near) else value
 
     @property
     def strong_convexity(self) -> float:
