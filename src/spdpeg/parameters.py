@@ -24,7 +24,12 @@ class Parameterized:
 
     @classmethod
     def parameter_names(cls) -> list[str]:
-        """Names of the constructor's arguments, in order."""
+        """Names of the constructor's arguments, in order.
+
+        Returns
+        -------
+        list of str
+        """
         return [p.name for p in cls._parameters()]
 
     @classmethod
@@ -32,7 +37,17 @@ class Parameterized:
         return _parameters_of(cls.__init__)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Constructor arguments by name; with `deep`, also those of nested terms as `outer__inner`."""
+        """Constructor arguments by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to include the arguments of nested terms, as `outer__inner`.
+
+        Returns
+        -------
+        dict
+        """
         params = {name: getattr(self, name) for name in self.parameter_names()}
         if deep:
             for name, value in list(params.items()):
@@ -41,7 +56,12 @@ class Parameterized:
         return params
 
     def changed_params(self) -> dict[str, Any]:
-        """Constructor arguments that differ from their defaults, by name."""
+        """Constructor arguments that differ from their defaults, by name.
+
+        Returns
+        -------
+        dict
+        """
         changed = {}
         for parameter in self._parameters():
             value = getattr(self, parameter.name)
@@ -50,7 +70,18 @@ class Parameterized:
         return changed
 
     def set_params(self, **params: Any) -> "Parameterized":
-        """Change constructor arguments by name and return the object itself."""
+        """Change constructor arguments by name.
+
+        Parameters
+        ----------
+        **params
+            New values; `outer__inner` reaches into nested terms.
+
+        Returns
+        -------
+        Parameterized
+            The object itself.
+        """
         known = self.parameter_names()
         for name, value in params.items():
             outer, _, inner = name.partition("__")

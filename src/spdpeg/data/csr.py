@@ -63,7 +63,17 @@ class CSR(Source):
 
     @classmethod
     def from_scipy(cls, matrix: Any) -> Self:
-        """From any SciPy sparse matrix or array; copied only to convert another format or to sum repeated entries."""
+        """Rows of a SciPy sparse matrix or array.
+
+        Parameters
+        ----------
+        matrix : sparse matrix or array
+            Copied only to convert another format or to sum repeated entries.
+
+        Returns
+        -------
+        CSR
+        """
         if matrix.ndim != 2:
             raise InputError(f"X is a sparse array of shape {matrix.shape}. It must have two dimensions.")
         # Conversions follow the indices of what they convert; those of a CSR matrix are checked by the constructor.

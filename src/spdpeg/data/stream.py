@@ -85,7 +85,13 @@ class Stream:
         return self._n_features
 
     def peek(self) -> Chunk:
-        """The next chunk, kept for the next reader."""
+        """The next chunk, kept for the next reader.
+
+        Returns
+        -------
+        tuple
+            X, y and sample weights or None.
+        """
         if not self._held:
             chunk = self._next()
             if chunk is None and self.restartable:
@@ -101,6 +107,15 @@ class Stream:
 
         Chunks smaller than that are put together; rows left over wait for the next chunk. What is left at the end of a
         traversal is dropped.
+
+        Parameters
+        ----------
+        multiple : int
+
+        Returns
+        -------
+        tuple or None
+            X, y and sample weights or None.
         """
         parts: list[Chunk] = self._held
         self._held = []
@@ -125,7 +140,15 @@ class Stream:
         return whole
 
     def give_back(self, chunk: Chunk, used: int) -> None:
-        """Put the rows of `chunk` from number `used` on back, to be taken again next."""
+        """Put the rows of `chunk` from number `used` on back, to be taken again next.
+
+        Parameters
+        ----------
+        chunk : tuple
+            The chunk that `take` returned last.
+        used : int
+            Number of its rows that were used.
+        """
         if used < len(chunk[1]):
             self._held.insert(0, _copied(_slice(chunk, used, len(chunk[1]))))
 

@@ -85,7 +85,13 @@ class Tables(Source):
         return max(1, BLOCK_ENTRIES // self.n_features)
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """All rows, `block_rows` at a time; a change in the number of rows since they were counted is refused."""
+        """All rows, `block_rows` at a time; a change in the number of rows since they were counted is refused.
+
+        Yields
+        ------
+        array
+            Rows, in order.
+        """
         found = 0
         for table in _of_length(self._read(), self.block_rows):
             found += table.shape[0]
@@ -99,7 +105,17 @@ class Tables(Source):
             )
 
     def take(self, rows: np.ndarray) -> "Tables":
-        """Some of the rows, by number or by a mark for each; they are read with all the others and come in order."""
+        """Some of the rows, by number or by a mark for each; they are read with all the others and come in order.
+
+        Parameters
+        ----------
+        rows : array
+            Numbers of rows, or a bool for each row.
+
+        Returns
+        -------
+        Tables
+        """
         chosen = np.zeros(self.n_samples, dtype=bool)
         chosen[rows] = True
 

@@ -74,6 +74,15 @@ class SparsePrecision:
 
         "difference" has a row x_i - x_j for each pair. "signed" is the form in the code of the authors: a square matrix
         with 1 above the diagonal and -1 below at each pair, so its rows are signed sums. They set threshold to 0.0025.
+
+        Parameters
+        ----------
+        form : {"difference", "signed"}
+        threshold : float
+
+        Returns
+        -------
+        Operator
         """
         one_of("form", form, FORMS)
         if not as_number(threshold) >= 0.0:
@@ -92,14 +101,30 @@ class SparsePrecision:
         )
 
     def arrays(self) -> dict[str, Any]:
-        """All of it as plain arrays, from which `from_arrays` makes the same."""
+        """All of it as plain arrays, from which `from_arrays` makes the same.
+
+        Returns
+        -------
+        dict
+        """
         plain = {name: np.asarray(value) for name, value in vars(self).items() if name != "precision"}
         T = self.precision
         return plain | {"data": T.data, "indices": T.indices, "indptr": T.indptr}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any] | None, n_columns: int) -> "SparsePrecision | None":
-        """The object that `arrays` came from; None if there are none or they are not those of a graph of that size."""
+        """The inverse of `arrays`.
+
+        Parameters
+        ----------
+        arrays : dict or None
+        n_columns : int
+
+        Returns
+        -------
+        SparsePrecision or None
+            None if the arrays are not those of a graph of this size.
+        """
         try:
             plain = dict(arrays or {})
             parts = plain.pop("data"), plain.pop("indices"), plain.pop("indptr")

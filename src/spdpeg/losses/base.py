@@ -114,16 +114,43 @@ class Loss(Parameterized):
         return math.isfinite(self.curvature)
 
     def check_labels(self, labels: np.ndarray, name: str) -> None:
-        """Refuse numbers that cannot be labels; all of them can, unless a loss says otherwise."""
+        """Refuse numbers that cannot be labels; all of them can, unless a loss says otherwise.
+
+        Parameters
+        ----------
+        labels : array
+        name : str
+            The argument that error messages name.
+        """
 
     def shifted(self, labels: np.ndarray, offset: np.ndarray) -> Shifted:
-        """Labels and factors on weights for which phi(t, .) is phi(t + offset, labels); refused if there are none."""
+        """Labels and factors on weights for which phi(t, .) is phi(t + offset, labels).
+
+        Parameters
+        ----------
+        labels, offset : array
+            One number for each row.
+
+        Returns
+        -------
+        Shifted
+
+        Raises
+        ------
+        UnsupportedError
+            If no such labels exist.
+        """
         raise UnsupportedError(
             f"{type(self).__name__} takes no offset. Squared, Huber, Quantile, Poisson and Gamma losses do."
         )
 
     def pack(self) -> np.ndarray:
-        """Numbers for the hooks."""
+        """Parameters as the hooks read them.
+
+        Returns
+        -------
+        array
+        """
         return jit.NO_REALS
 
     @property
@@ -166,41 +193,149 @@ class Loss(Parameterized):
         return implicit_prox.term(derivative.reals, np.concatenate([[derivative.address], derivative.ints]))
 
     def value(self, t: Any, b: Any) -> np.ndarray:
-        """phi(t, b), elementwise."""
+        """phi(t, b), elementwise.
+
+        Parameters
+        ----------
+        t : array-like
+            Margins.
+        b : array-like
+            Labels; they broadcast against t.
+
+        Returns
+        -------
+        array
+        """
         return self._map(self.value_term, t, b)
 
     def derivative(self, t: Any, b: Any) -> np.ndarray:
-        """The derivative of phi(., b) at t, elementwise."""
+        """The derivative of phi(., b) at t, elementwise.
+
+        Parameters
+        ----------
+        t : array-like
+            Margins.
+        b : array-like
+            Labels; they broadcast against t.
+
+        Returns
+        -------
+        array
+        """
         return self._map(self.derivative_term, t, b)
 
     def second_derivative(self, t: Any, b: Any) -> np.ndarray:
-        """The second derivative of phi(., b) at t, elementwise."""
+        """The second derivative of phi(., b) at t, elementwise.
+
+        Parameters
+        ----------
+        t : array-like
+            Margins.
+        b : array-like
+            Labels; they broadcast against t.
+
+        Returns
+        -------
+        array
+            At a kink of the derivative, the larger of the two one-sided values.
+        """
         return self._map(self.curvature_term, t, b)
 
     def conjugate(self, u: Any, b: Any) -> np.ndarray:
-        """sup over t of u t - phi(t, b), elementwise; infinite outside its domain."""
+        """sup over t of u t - phi(t, b), elementwise.
+
+        Parameters
+        ----------
+        u : array-like
+            Dual variables, one for each row.
+        b : array-like
+            Labels; they broadcast against u.
+
+        Returns
+        -------
+        array
+            Infinite outside the domain of the conjugate.
+        """
         return self._map(self.kernel_conjugate.term(self.pack(), jit.NONE), u, b)
 
     def conjugate_sum(self, u: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
-        """Sum of w phi*(u, b) over all rows; no weights at all stand for weight 1 everywhere."""
+        """Sum of w phi*(u, b) over all rows.
+
+        Parameters
+        ----------
+        u, labels : array
+            One number for each row.
+        weights : array
+            Weights of the rows; empty if all of them are 1.
+
+        Returns
+        -------
+        float
+        """
         total = float(sum_chunks(self.conjugates_term, u, labels, weights, np.empty(jit.CHUNK)))
         return math.inf if math.isnan(total) else total  # weight 0 times infinity
 
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The ends of the interval that phi' stays in, for each label: the domain of the conjugate."""
+        """The ends of the interval that phi' stays in, for each label: the domain of the conjugate.
+
+        Parameters
+        ----------
+        labels : array
+
+        Returns
+        -------
+        pair of arrays
+            Lower and upper ends.
+        """
         return np.full(labels.size, -np.inf), np.full(labels.size, np.inf)
 
     def lines(self, labels: np.ndarray) -> Lines | None:
-        """The loss as two straight lines for each label, with a rounded kink or a sharp one; None if it is anything
-        else."""
+        """The loss as two straight lines for each label, with a sharp or a rounded kink between them.
+
+        Parameters
+        ----------
+        labels : array
+
+        Returns
+        -------
+        Lines or None
+            None for any other loss.
+        """
         return None
 
     def as_penalty(self, labels: np.ndarray, weights: np.ndarray) -> Penalty | None:
-        """The sum of w phi(t, b) over all rows as a penalty of the margins t; None if there is no such penalty."""
+        """The sum of w phi(t, b) over all rows, as a penalty of the margins t.
+
+        Parameters
+        ----------
+        labels : array
+            One for each row.
+        weights : array
+            Weights of the rows; empty if all of them are 1.
+
+        Returns
+        -------
+        Penalty or None
+            None if there is no such penalty.
+        """
         return None
 
     def prox(self, t: Any, b: Any, step: float = 1.0) -> np.ndarray:
-        """argmin over s of step * phi(s, b) + (s - t)^2 / 2, elementwise."""
+        """argmin over s of step * phi(s, b) + (s - t)^2 / 2, elementwise.
+
+        Parameters
+        ----------
+        t : array-like
+            Margins.
+        b : array-like
+            Labels; they broadcast against t.
+        step : float
+            Positive.
+
+        Returns
+        -------
+        array
+        """
         t, b = _together(t, b)
         out = np.empty(t.shape)
         map_scalar_prox(self.prox_term, as_reals(t), positive(self, "step", step), as_reals(b), out.reshape(-1))

@@ -86,7 +86,17 @@ class Operator(Parameterized):
         raise NotImplementedError
 
     def bind(self, n_inputs: int) -> Self:
-        """A copy for vectors of `n_inputs` entries; refuses a length that does not fit."""
+        """A copy for vectors of `n_inputs` entries; refuses a length that does not fit.
+
+        Parameters
+        ----------
+        n_inputs : int
+            Length of x.
+
+        Returns
+        -------
+        Operator
+        """
         n_inputs = whole_number("The number of coordinates", n_inputs, least=0)
         known = self._own_inputs()
         if known is not None and known != n_inputs:
@@ -101,7 +111,18 @@ class Operator(Parameterized):
         return bound
 
     def set_params(self, **params: Any) -> Self:
-        """Change constructor arguments by name and return the operator itself, which has to be bound anew."""
+        """Change constructor arguments by name; the operator must then be bound again.
+
+        Parameters
+        ----------
+        **params
+            New values.
+
+        Returns
+        -------
+        Operator
+            The operator itself.
+        """
         super().set_params(**params)
         self._forget()
         self._n_inputs = None
@@ -118,7 +139,13 @@ class Operator(Parameterized):
                 delattr(self, name)
 
     def pack(self) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers and integers for the hooks."""
+        """Parameters as the hooks read them.
+
+        Returns
+        -------
+        pair of arrays
+            Numbers and integers.
+        """
         raise NotImplementedError
 
     @property
@@ -142,18 +169,46 @@ class Operator(Parameterized):
         return self.kernel_adjoint.term(*self.pack())
 
     def forward(self, x: Any) -> np.ndarray:
-        """F x."""
+        """F x.
+
+        Parameters
+        ----------
+        x : array-like
+            `n_inputs` numbers.
+
+        Returns
+        -------
+        array
+            `n_outputs` numbers.
+        """
         return self._apply(self.forward_term, x, self.n_inputs, self.n_outputs)
 
     def adjoint(self, y: Any) -> np.ndarray:
-        """F^T y."""
+        """F^T y.
+
+        Parameters
+        ----------
+        y : array-like
+            `n_outputs` numbers.
+
+        Returns
+        -------
+        array
+            `n_inputs` numbers.
+        """
         return self._apply(self.adjoint_term, y, self.n_outputs, self.n_inputs)
 
     def __matmul__(self, x: Any) -> np.ndarray:
         return self.forward(x)
 
     def matrix(self) -> sp.csr_array:
-        """F written out as a sparse matrix; here by d products with unit vectors, which most subclasses can beat."""
+        """F as a sparse matrix; by d products with unit vectors unless overridden.
+
+        Returns
+        -------
+        csr_array
+            `n_outputs` rows, `n_inputs` columns.
+        """
         term, unit, image = self.forward_term, np.zeros(self.n_inputs), np.empty(self.n_outputs)
         rows, values, starts = [], [], [0]
         for j in range(self.n_inputs):
@@ -168,7 +223,18 @@ class Operator(Parameterized):
         return sp.csr_array(sp.csc_array(columns, shape=(self.n_outputs, self.n_inputs)))
 
     def null_space(self, inputs: np.ndarray) -> sp.csc_array | None:
-        """A basis of the v with F v = 0 that vanish outside the given inputs, or None where that is too expensive."""
+        """A basis of the v with F v = 0 that vanish outside the given inputs.
+
+        Parameters
+        ----------
+        inputs : array of int
+            Coordinates of x, in increasing order.
+
+        Returns
+        -------
+        csc_array or None
+            A row for each input, a column for each basis vector; None if that is too expensive.
+        """
         return null_space(self.matrix()[:, inputs])
 
     def _apply(self, term: Term, vector: Any, inputs: int, outputs: int) -> np.ndarray:

@@ -144,7 +144,7 @@ class Difference(Operator):
         return as_reals([(-1.0) ** (k - i) * math.comb(k, i) for i in range(k + 1)]), jit.NONE
 
     def null_space(self, inputs: np.ndarray) -> sp.csc_array | None:
-        """Polynomials of lower degree, if all inputs may be used."""
+        # Polynomials of lower degree, if all inputs may be used.
         if inputs.size < self.n_inputs:
             return super().null_space(inputs)
         places = np.linspace(-1.0, 1.0, self.n_inputs)

@@ -52,6 +52,15 @@ class GraphDifference(Operator):
         """One edge for each non-zero entry above the diagonal of a symmetric matrix, the entry being its weight.
 
         Edges are in the order of the rows. The diagonal is left out, since x_i - x_i is 0.
+
+        Parameters
+        ----------
+        adjacency : array-like or sparse matrix
+            Symmetric.
+
+        Returns
+        -------
+        GraphDifference
         """
         try:
             matrix = sp.csr_array(sound(adjacency, "The adjacency matrix"))

@@ -90,7 +90,7 @@ class Repeated(Operator):
         return repeated_adjoint.term(*join([self.part.adjoint_term, self._shape()], [0, 0]))
 
     def null_space(self, inputs: np.ndarray) -> sp.csc_array | None:
-        """The null space of the operator in each copy, and all inputs that are skipped."""
+        # That of the operator in each copy, and all inputs that are skipped.
         part, columns = self.part, []
         width = part.n_inputs + self.skip
         for copy in range(self.copies):

@@ -96,11 +96,32 @@ class Penalty(Parameterized):
         return 0.0
 
     def value(self, v: np.ndarray) -> float:
-        """r(v); infinite outside the domain."""
+        """r(v).
+
+        Parameters
+        ----------
+        v : array
+
+        Returns
+        -------
+        float
+            Infinite outside the domain.
+        """
         raise NotImplementedError
 
     def conjugate(self, u: np.ndarray) -> float:
-        """sup over v of <u, v> - r(v). Infinite here: a penalty that does not know it has no lower bound."""
+        """sup over v of <u, v> - r(v).
+
+        Parameters
+        ----------
+        u : array
+
+        Returns
+        -------
+        float
+            Infinite outside the domain of r*; infinite everywhere if a subclass leaves it out, and then no lower
+            bound exists.
+        """
         return math.inf
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
@@ -108,24 +129,73 @@ class Penalty(Parameterized):
 
         That is to 0 in directions in which r does not grow at all, and to the sign it must have where r grows one way
         only. The difference is what a lower bound has to pay for.
+
+        Parameters
+        ----------
+        u : array
+
+        Returns
+        -------
+        array
         """
         return u
 
     def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """The least interval known, for each entry, that holds the domain of r*: all of it where r is separable."""
+        """The least interval known, for each entry, that holds the domain of r*: all of it where r is separable.
+
+        Parameters
+        ----------
+        size : int
+            Length of v.
+
+        Returns
+        -------
+        pair of arrays
+            Lower and upper ends.
+        """
         free = self.free(size)
         return np.where(free, 0.0, -np.inf), np.where(free, 0.0, np.inf)
 
     def maximizer(self, u: np.ndarray) -> np.ndarray:
-        """The v that maximises <u, v> - r(v), entry by entry, for a separable r; infinite where there is none."""
+        """The v that maximises <u, v> - r(v), entry by entry, for a separable r.
+
+        Parameters
+        ----------
+        u : array
+
+        Returns
+        -------
+        array
+            Infinite where there is no maximiser.
+        """
         raise NotImplementedError
 
     def dual_scale(self, u: np.ndarray) -> float:
-        """A scale s <= 1, the largest where known, for which s u lies in the domain of r*; 0 if there is none."""
+        """A scale s <= 1 for which s u lies in the domain of r*.
+
+        Parameters
+        ----------
+        u : array
+
+        Returns
+        -------
+        float
+            The largest such scale where it is known; 0 if there is none.
+        """
         return 1.0 if np.isfinite(self.conjugate(u)) else 0.0
 
     def pack(self, size: int) -> Packed:
-        """Parameters for vectors of `size` entries; refuses parameters that do not fit."""
+        """Parameters as the hooks read them; refuses parameters that do not fit.
+
+        Parameters
+        ----------
+        size : int
+            Length of v.
+
+        Returns
+        -------
+        Packed
+        """
         raise NotImplementedError
 
     @property
@@ -134,29 +204,92 @@ class Penalty(Parameterized):
         return self
 
     def inwards(self, direction: np.ndarray) -> np.ndarray:
-        """The part of a direction, entry by entry, that leads from 0 to where the penalty is finite."""
+        """The part of a direction, entry by entry, that leads from 0 to where the penalty is finite.
+
+        Parameters
+        ----------
+        direction : array
+
+        Returns
+        -------
+        array
+        """
         return direction
 
     def free(self, size: int) -> np.ndarray:
-        """Which coordinates r does not see at all."""
+        """Which coordinates r does not depend on.
+
+        Parameters
+        ----------
+        size : int
+            Length of v.
+
+        Returns
+        -------
+        array of bool
+        """
         return np.zeros(size, dtype=bool)
 
     def l1_weights(self, size: int) -> np.ndarray | None:
-        """The c for which r(v) = sum c_j |v_j|; None if r is no such sum."""
+        """The c for which r(v) = sum c_j |v_j|.
+
+        Parameters
+        ----------
+        size : int
+            Length of v.
+
+        Returns
+        -------
+        array or None
+            None if r is no such sum.
+        """
         return None
 
     def group_lengths(self, size: int) -> Groups | None:
-        """The groups of a penalty that is a weighted sum of their lengths; None if it is not."""
+        """The groups of a penalty that is a weighted sum of their Euclidean lengths.
+
+        Parameters
+        ----------
+        size : int
+            Length of v.
+
+        Returns
+        -------
+        Groups or None
+            None for any other penalty.
+        """
         return None
 
     def scaled(self, factors: np.ndarray) -> "Penalty | None":
-        """A penalty whose prox is that of r with step factors_j in coordinate j; None without a closed form."""
+        """A penalty whose prox is that of r with step factors_j in coordinate j.
+
+        Parameters
+        ----------
+        factors : array
+            Positive.
+
+        Returns
+        -------
+        Penalty or None
+            None if there is no closed form.
+        """
         if factors.size == 0:
             return self
         return Rescaled(self, float(factors[0])) if np.ptp(factors) == 0.0 else None
 
     def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
-        """An element of the generalised Jacobian of the prox, symmetric; by differences unless it is overridden."""
+        """An element of the generalised Jacobian of the prox, by differences unless overridden.
+
+        Parameters
+        ----------
+        point : array
+        step : float
+
+        Returns
+        -------
+        array
+            A symmetric matrix.
+        """
         largest = float(np.abs(point).max(initial=0.0)) or 1.0
         reach = _PROBE * np.maximum(np.abs(point), 1e-3 * largest)
         if self.separable:
@@ -167,30 +300,97 @@ class Penalty(Parameterized):
         return 0.5 * (out + out.T)
 
     def conic_form(self, size: int) -> ConicForm | None:
-        """r as squares, broken lines and norms, for interior points; None where it has no such form here."""
+        """r as squares, broken lines and norms, for interior points.
+
+        Parameters
+        ----------
+        size : int
+            Length of v.
+
+        Returns
+        -------
+        ConicForm or None
+            None if r has no such form.
+        """
         return None
 
     def prox_term(self, size: int) -> Term:
-        """prox of r, as kernels take it."""
+        """prox of r, as kernels take it.
+
+        Parameters
+        ----------
+        size : int
+            Length of v.
+
+        Returns
+        -------
+        Term
+        """
         return self.kernel_prox.term(*self.pack(size))
 
     def dual_prox_term(self, size: int) -> Term:
-        """prox of the conjugate r*, as kernels take it."""
+        """prox of the conjugate r*, as kernels take it.
+
+        Parameters
+        ----------
+        size : int
+            Length of v.
+
+        Returns
+        -------
+        Term
+        """
         if self.kernel_dual_prox is not None:
             return self.kernel_dual_prox.term(*self.pack(size))
         return moreau.term(*join([self.prox_term(size)], [size]))
 
     def subgradient_term(self, size: int) -> Term:
-        """A subgradient of r, as kernels take it; only where `kernel_subgradient` is given."""
+        """A subgradient of r, as kernels take it; only if `kernel_subgradient` is given.
+
+        Parameters
+        ----------
+        size : int
+            Length of v.
+
+        Returns
+        -------
+        Term
+        """
         assert self.kernel_subgradient is not None
         return self.kernel_subgradient.term(*self.pack(size))
 
     def prox(self, v: Any, step: float = 1.0) -> np.ndarray:
-        """argmin over w of step * r(w) + |w - v|^2 / 2."""
+        """argmin over w of step * r(w) + |w - v|^2 / 2.
+
+        Parameters
+        ----------
+        v : array-like
+            Any shape; it is taken as one vector.
+        step : float
+            Positive.
+
+        Returns
+        -------
+        array
+            In the shape of v.
+        """
         return self._apply(self.prox_term, v, step)
 
     def dual_prox(self, v: Any, step: float = 1.0) -> np.ndarray:
-        """argmin over w of step * r*(w) + |w - v|^2 / 2."""
+        """argmin over w of step * r*(w) + |w - v|^2 / 2.
+
+        Parameters
+        ----------
+        v : array-like
+            Any shape; it is taken as one vector.
+        step : float
+            Positive.
+
+        Returns
+        -------
+        array
+            In the shape of v.
+        """
         return self._apply(self.dual_prox_term, v, step)
 
     def _apply(self, make_term: Any, v: Any, step: float) -> np.ndarray:

@@ -64,7 +64,7 @@ class Box(Penalty):
         return np.clip(u, *self.dual_ends(u.size))
 
     def inwards(self, direction: np.ndarray) -> np.ndarray:
-        """A bound of 0 stops what leads beyond it; entries that cannot be 0 are left as they are."""
+        # A bound of 0 stops what leads beyond it; entries that cannot be 0 are left as they are.
         kept = np.where(np.asarray(self.lower) == 0.0, np.maximum(direction, 0.0), direction)
         return np.where(np.asarray(self.upper) == 0.0, np.minimum(kept, 0.0), kept)
 

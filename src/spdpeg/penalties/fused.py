@@ -57,7 +57,7 @@ class FusedL1(Penalty):
         return 0.0 if chain.dual_scale(as_reals(u), l1 + rounding, as_reals(l2 + rounding)) == 1.0 else np.inf
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
-        """Without l1 the entries between two edges of weight 0 must add up to 0."""
+        # Without l1 the entries between two edges of weight 0 must add up to 0.
         l1, l2 = self._weights(u.size)
         if l1 > 0.0 or u.size == 0:
             return u
@@ -83,7 +83,7 @@ class FusedL1(Penalty):
         return (alone & (l1 == 0.0))[:size]
 
     def pack(self, size: int) -> Packed:
-        """l1, one l2 per edge, and the working memory of the prox."""
+        # l1, one l2 per edge, and the working memory of the prox.
         l1, l2 = self._weights(size)
         return Packed(np.concatenate([[l1], l2, np.zeros(MEMORY * size)]), jit.NONE)
 

@@ -59,12 +59,9 @@ class Nuclear(Penalty):
         return min(1.0, float(np.squeeze(self.weight)) / size) if size > 0.0 else 1.0
 
     def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
-        """In the basis of the singular vectors: what thresholding does to sums and to differences of mirrored entries.
-
-        With f the thresholded singular values s, the symmetric part of a direction is multiplied by
-        (f_i - f_j) / (s_i - s_j), the antisymmetric one by (f_i + f_j) / (s_i + s_j), and what lies outside the square
-        part by f_i / s_i (Lewis and Sendov's formula for singular values).
-        """
+        # In the basis of the singular vectors, with f the thresholded singular values s, the symmetric part of a
+        # direction is multiplied by (f_i - f_j) / (s_i - s_j), the antisymmetric one by (f_i + f_j) / (s_i + s_j), and
+        # what lies outside the square part by f_i / s_i (Lewis and Sendov's formula for singular values).
         rows, columns = self.shape
         left, values, right = np.linalg.svd(point.reshape(self.shape), full_matrices=True)
         r, limit = values.size, step * float(np.squeeze(self.weight))

@@ -140,59 +140,191 @@ class Solver(Parameterized):
     """Sees the data through sums over all rows only, so that they may live anywhere."""
 
     def check(self, problem: View) -> None:
-        """Refuse a problem that the method does not cover, naming the part and an alternative."""
+        """Refuse a problem that the method does not cover, naming the part and an alternative.
+
+        Parameters
+        ----------
+        problem : View
+
+        Raises
+        ------
+        UnsupportedError
+            If the method does not cover it.
+        """
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Numbers (constants, counters, flags) and vectors of a new state at x0, with the dual variable 0."""
+        """Numbers (constants, counters, flags) and vectors of a new state at x0, with the dual variable 0.
+
+        Parameters
+        ----------
+        problem : View
+        batch_size : int
+        x0 : array
+
+        Returns
+        -------
+        numbers : dict
+            Constants, counters and flags.
+        vectors : dict
+            Arrays; "x" and "y" among them.
+        """
         raise NotImplementedError
 
     def advance(
         self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int
     ) -> int | None:
-        """Do `steps` iterations on the rows `order` of `block`, in place.
+        """Take `steps` iterations on the rows `order` of `block`, in place.
 
-        Returns the number of rows that were read, if those were not the ones in `order`.
+        Parameters
+        ----------
+        problem : View
+        terms : Terms
+            Loss, penalties and F as compiled code takes them.
+        state : State
+            Changed in place.
+        block : Block
+        order : array of int
+            Rows of the block: for each iteration `batches_per_step` batches.
+        steps : int
+
+        Returns
+        -------
+        int or None
+            Number of rows that were read, if not those in `order`.
         """
         raise NotImplementedError
 
     def solution(self, problem: View, state: State) -> Solution:
-        """The output of the method at this state; fresh arrays."""
+        """The output of the method at this state; fresh arrays.
+
+        Parameters
+        ----------
+        problem : View
+        state : State
+
+        Returns
+        -------
+        Solution
+            Fresh arrays.
+        """
         raise NotImplementedError
 
     def set_dual(self, problem: View, vectors: dict[str, np.ndarray], y: np.ndarray) -> None:
-        """Start from this dual variable y = -lambda instead of 0; called after `start`."""
+        """Start from this dual variable y = -lambda instead of 0; called after `start`.
+
+        Parameters
+        ----------
+        problem : View
+        vectors : dict
+            Those of the state; changed in place.
+        y : array
+        """
         vectors["y"][: y.size] = y
 
     def sampler(self, problem: View, state: State) -> Sampler:
-        """Which rows the batches hold."""
+        """Which rows the batches hold.
+
+        Parameters
+        ----------
+        problem : View
+        state : State
+
+        Returns
+        -------
+        Sampler
+        """
         n = problem.sums.n_rows
         if self.about.deterministic:
             return InOrder(0 if self.on_sums else n)
         return make_sampler(self.sampling, n, state.batch_size, state.seed, problem.rows.on_disk)
 
     def default_batch(self, problem: View) -> int:
-        """Batch size if the user names none."""
+        """Batch size if the user names none.
+
+        Parameters
+        ----------
+        problem : View
+
+        Returns
+        -------
+        int
+        """
         return 1
 
     def vectors(self, problem: View, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
-        """The vectors of `start`. Override it where `start` reads data to choose constants."""
+        """The vectors of `start`. Override it where `start` reads data to choose constants.
+
+        Parameters
+        ----------
+        problem : View
+        batch_size : int
+        x0 : array
+
+        Returns
+        -------
+        dict
+        """
         return self.start(problem, batch_size, x0)[1]
 
     def check_state(self, problem: View, state: State) -> None:
-        """Refuse a state to resume from that no run on the problem can have left; its vectors have the right shapes."""
+        """Refuse a state to resume from that no run on the problem can have left; its vectors have the right shapes.
+
+        Parameters
+        ----------
+        problem : View
+        state : State
+
+        Raises
+        ------
+        StateError
+            If no run on the problem can have left it.
+        """
 
     def weigh(self, problem: View, state: State, rows: Block) -> None:
-        """Choose how to polish, by rows of a stream that the state has not used yet."""
+        """Choose how to polish, by rows of a stream that the state has not used yet.
+
+        Parameters
+        ----------
+        problem : View
+        state : State
+        rows : Block
+        """
 
     def polish(self, problem: View, state: State, rows: Block | None) -> None:
-        """Improve on what the state shows at the end of a stream, given rows that wait; the run goes on without it."""
+        """Improve on what the state shows at the end of a stream, given rows that wait; the run goes on without it.
+
+        Parameters
+        ----------
+        problem : View
+        state : State
+        rows : Block or None
+        """
 
     def fallback(self, problem: View, state: State) -> Solution | None:
-        """A solution to report on finite data if it beats that of the state; none by default."""
+        """A solution to report on finite data if it beats that of the state; none by default.
+
+        Parameters
+        ----------
+        problem : View
+        state : State
+
+        Returns
+        -------
+        Solution or None
+        """
         return None
 
     def step_rule(self, state: State) -> StepRule:
-        """The step sizes in use, for messages; those that `start` put into the numbers, or 1."""
+        """The step sizes in use, for messages; those that `start` put into the numbers, or 1.
+
+        Parameters
+        ----------
+        state : State
+
+        Returns
+        -------
+        StepRule
+        """
         return StepRule.from_numbers(state.numbers)
 
 
@@ -211,15 +343,45 @@ class Periodic(Solver):
     """
 
     def steps_ahead(self, state: State) -> float:
-        """Steps that may be done before `prepare` has work to do again."""
+        """Steps that may be done before `prepare` has work to do again.
+
+        Parameters
+        ----------
+        state : State
+
+        Returns
+        -------
+        float
+        """
         raise NotImplementedError
 
     def prepare(self, problem: View, terms: Terms, state: State) -> int:
-        """The work that is due now, if any; returns the number of rows it read."""
+        """Do the work that is due now, if any.
+
+        Parameters
+        ----------
+        problem : View
+        terms : Terms
+        state : State
+
+        Returns
+        -------
+        int
+            Number of rows that were read.
+        """
         return 0
 
     def ended(self, state: State) -> Status | None:
-        """Why the method cannot go on, if it cannot."""
+        """Why the method cannot go on, if it cannot.
+
+        Parameters
+        ----------
+        state : State
+
+        Returns
+        -------
+        Status or None
+        """
         return None
 
 
@@ -240,18 +402,56 @@ class Watcher(Solver):
     def on_certificate(
         self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
     ) -> None:
-        """Change course at a certificate, and only there; `evaluation` is what was read for it at the solution."""
+        """Change course at a certificate, and only there.
+
+        Parameters
+        ----------
+        problem : View
+        state : State
+        certificate : Certificate
+        evaluation : Evaluation
+            Loss and gradient at the certified point.
+        tol : float or None
+        """
 
     def evaluation(self, state: State) -> Evaluation | None:
-        """Loss and gradient at the solution if the method has them, so that a certificate needs no read."""
+        """Loss and gradient at the solution if the method has them, so that a certificate needs no read.
+
+        Parameters
+        ----------
+        state : State
+
+        Returns
+        -------
+        Evaluation or None
+        """
         return None
 
     def lower_bound(self, state: State) -> float:
-        """A lower bound on the optimum that the method has proved itself."""
+        """A lower bound on the optimum that the method has proved itself.
+
+        Parameters
+        ----------
+        state : State
+
+        Returns
+        -------
+        float
+        """
         return -math.inf
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
-        """Whether the point may meet a tolerance, as far as the method knows without a certificate."""
+        """Whether the point may meet a tolerance, as far as the method knows without a certificate.
+
+        Parameters
+        ----------
+        state : State
+        tol : float
+
+        Returns
+        -------
+        bool
+        """
         return True
 
 

@@ -42,7 +42,17 @@ class Linearized(Solver):
         return self.constants(problem, batch_size), vectors
 
     def constants(self, problem: View, batch_size: int) -> dict[str, float]:
-        """rho and the step rule."""
+        """rho and the step rule.
+
+        Parameters
+        ----------
+        problem : View
+        batch_size : int
+
+        Returns
+        -------
+        dict
+        """
         rho = self._rho(problem)
         return {"rho": rho, **self._steps(problem, rho * problem.F.squared_norm, batch_size).to_numbers()}
 

@@ -173,7 +173,7 @@ class SPDPEG(Extragradient):
             raise StateError("The state has an intercept and the problem has none. Resume with the same problem.")
 
     def default_batch(self, problem: View) -> int:
-        """Enough rows to balance a step's work on vectors; depends on d and F alone, not on the rows."""
+        # Enough rows to balance a step's work on vectors; depends on d and F alone, not on the rows.
         if self._rule != "default":
             return 1
         d, outputs = problem.n_coordinates, problem.F.n_outputs
@@ -292,7 +292,7 @@ class SPDPEG(Extragradient):
         return found._replace(x=x, x_last=x_last)
 
     def weigh(self, problem: View, state: State, rows: Block) -> None:
-        """Find out on other rows how far to go at most in what is shown: rows that were used may ask for too much."""
+        # Find out on other rows how far to go at most in what is shown: rows that were used may ask for too much.
         v = state.vectors
         if "learned" in v:
             if v["learned"][adaptive.SCORED] >= _ENOUGH_TO_SCORE:
@@ -311,7 +311,7 @@ class SPDPEG(Extragradient):
         return float(adaptive.FRACTIONS[int(np.argmin(learned[adaptive.SCORES :]))])
 
     def polish(self, problem: View, state: State, rows: Block | None) -> None:
-        """Show a point that is sparse and fused where the penalties make it so, and no worse than the start."""
+        # Show a point that is sparse and fused where the penalties make it so, and no worse than the start.
         v = state.vectors
         if "learned" not in v or v["learned"][adaptive.COUNT] == 0.0:
             return
@@ -352,7 +352,7 @@ class SPDPEG(Extragradient):
         return 1.0 / (problem.loss.curvature * math.exp(learned[adaptive.LOG_WEIGHT]) * square)
 
     def fallback(self, problem: View, state: State) -> Solution | None:
-        """The start, so that no objective is reported above that."""
+        # The start, so that no objective is reported above that.
         if "learned" not in state.vectors:
             return None
         start = self._outside(problem, state, state.vectors["start"])

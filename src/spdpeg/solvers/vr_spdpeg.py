@@ -296,7 +296,17 @@ class VRSPDPEG(Periodic, Watcher):
         return int(np.clip(4.0 * problem.F.matrix().nnz / primal, 1, most))
 
     def scheme_for(self, problem: View, batch: int) -> str:
-        """The scheme that steps with batches of this size take."""
+        """The scheme that steps with batches of this size take.
+
+        Parameters
+        ----------
+        problem : View
+        batch : int
+
+        Returns
+        -------
+        str
+        """
         if self.scheme != "auto":
             return self.scheme
         if problem.penalty.joint is None:
