@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from spdpeg import data
 from spdpeg.data import CSR, Dense
 from spdpeg.errors import InputError
-from spdpeg.kernels.rows import margins
+from spdpeg.kernels.row_sums import margins
 
 rng = np.random.default_rng(2)
 X = np.where(rng.random((31, 6)) < 0.3, rng.integers(-8, 9, (31, 6)) / 4.0, 0.0)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from spdpeg.data import CSR, Dense, Source, as_source
 from spdpeg.errors import InputError
-from spdpeg.kernels.rows import margins
+from spdpeg.kernels.row_sums import margins
 
 rng = np.random.default_rng(5)
 N, D = 23, 7

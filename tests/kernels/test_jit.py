@@ -53,7 +53,7 @@ WHOLE = {
 
 def test_there_are_many() -> None:
     assert len(FUNCTIONS) > 30
-    assert "spdpeg.kernels.rows.loss_sum" in FUNCTIONS
+    assert "spdpeg.kernels.row_sums.loss_sum" in FUNCTIONS
     assert "spdpeg.penalties.l1.L1.kernel_prox" in FUNCTIONS
 
 

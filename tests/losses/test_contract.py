@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 from spdpeg import Problem, losses
 from spdpeg.errors import InputError, UnsupportedError
 from spdpeg.kernels.jit import CHUNK, as_reals
-from spdpeg.kernels.rows import conjugates_at, slope_sum, sum_chunks
+from spdpeg.kernels.losses import conjugates_at, slope_sum, sum_chunks
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 FAR = [-1e300, -1e4, 1e4, 1e300]

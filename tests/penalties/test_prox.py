@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from spdpeg import penalties
 from spdpeg.errors import InputError
-from spdpeg.kernels.composition import apply_prox
+from spdpeg.kernels.terms import apply_prox
 
 QUICK = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 SIZE = 6

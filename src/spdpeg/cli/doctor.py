@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from rich.console import Console
 
 from .. import __version__
-from ..kernels import rows
+from ..kernels import row_sums
 from .commands import Commands
 from .output import add_json, show
 
@@ -45,7 +45,7 @@ def _version(library: str) -> str:
 def _cache() -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the warning would say is this function's answer
-        directory = rows.loss_sum.dispatcher.stats.cache_path
+        directory = row_sums.loss_sum.dispatcher.stats.cache_path
     advice = "every process compiles anew; set NUMBA_CACHE_DIR to a writable directory"
     if directory is None:
         return f"no writable directory: {advice}"

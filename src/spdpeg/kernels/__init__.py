@@ -3,8 +3,9 @@
 | file | what |
 |---|---|
 | jit | compiling, caching, calling: the only file that knows Numba's ways |
-| terms, composition, loss_defaults | the hooks of terms as kernels take them; hooks made of other hooks |
-| rows, sweeps, collapse | rows, dense or sparse; sums over them; columns added up over pieces |
+| terms, losses | terms as kernels take them, and terms made of others; a loss of many rows |
+| rows, row_sums, sweeps | rows, dense or sparse; sums over them; those with curvature, in one read |
+| collapse | columns added up over pieces |
 | columns | the same data column by column, for coordinate descent |
 | chain, weighted_chain | total variation along a chain, and the fused lasso of a signal with weights |
 | thresholds, exponentials | projections onto balls; exp and log as vector instructions |

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .composition import writable
 from .jit import inner, kernel
+from .terms import writable
 
 MEMORY = 5
 """Numbers of working memory that `chain_prox` needs for each entry of the vector."""

@@ -8,8 +8,15 @@ import numpy as np
 from ..errors import InputError, UnsupportedError
 from ..kernels import jit
 from ..kernels.jit import Hook, Term, as_reals
-from ..kernels.loss_defaults import difference_quotient, implicit_prox, plain_sum, sum_and_slopes
-from ..kernels.rows import map_scalar, map_scalar_prox, sum_chunks
+from ..kernels.losses import (
+    difference_quotient,
+    implicit_prox,
+    map_scalar,
+    map_scalar_prox,
+    plain_sum,
+    sum_and_slopes,
+    sum_chunks,
+)
 from ..parameters import Parameterized, numbers, positive
 from ..penalties import Penalty
 

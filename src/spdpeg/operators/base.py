@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..kernels.composition import apply_linear
 from ..kernels.jit import Hook, Term
+from ..kernels.terms import apply_linear
 from ..parameters import Parameterized, numbers, whole_number
 from .null_space import null_space
 

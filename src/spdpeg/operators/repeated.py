@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..kernels.composition import join, repeated, repeated_adjoint
 from ..kernels.jit import NO_REALS, Term, as_ints
+from ..kernels.terms import join, repeated, repeated_adjoint
 from ..parameters import whole_number
 from .base import Operator
 from .matrix import as_operator

@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..kernels.composition import join, stacked, stacked_adjoint
 from ..kernels.jit import NONE, Term
+from ..kernels.terms import join, stacked, stacked_adjoint
 from .base import Operator
 from .matrix import as_operator
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import InputError, SpdpegError
 from ..kernels import jit
-from ..kernels.composition import apply_prox, join, moreau, rescaled
 from ..kernels.jit import Hook, Term
+from ..kernels.terms import apply_prox, join, moreau, rescaled
 from ..parameters import Parameterized, numbers, positive
 from .conic import ConicForm
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, UnsupportedError
-from ..kernels.composition import in_turn, join
+from ..kernels.terms import in_turn, join
 from ..parameters import shown
 from .balls import L1Ball, L2Ball
 from .base import Packed, Penalty

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..errors import InputError
-from ..kernels.composition import blockwise, blockwise_linear, join
 from ..kernels.jit import Hook, Term
+from ..kernels.terms import blockwise, blockwise_linear, join
 from .base import Packed, Penalty
 from .conic import ConicForm, stack
 

@@ -16,7 +16,7 @@ from ..engine.loop import run
 from ..engine.recorder import Progress
 from ..engine.registry import resolve
 from ..engine.stages import asked
-from ..kernels.rows import margins
+from ..kernels.row_sums import margins
 from .authors import Settings
 from .methods import AUTO, Method
 from .protocol import FOLDS, Study

@@ -15,7 +15,7 @@ import scipy.sparse.linalg
 from ..data import Block
 from ..data.blocks import data_matrix
 from ..errors import UnsupportedError
-from ..kernels.rows import margins
+from ..kernels.row_sums import margins
 from ..kernels.terms import Terms
 from ..state import State
 from ..view import View

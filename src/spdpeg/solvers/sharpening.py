@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..kernels.composition import apply_prox
+from ..kernels.terms import apply_prox
 from ..schemes.composite_prox import Work, composite_prox
 from ..view import View
 

@@ -12,7 +12,8 @@ import numpy as np
 from ..data import Block
 from ..errors import InputError
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar_prox, kernel
-from ..kernels.rows import add_row, row_dot, row_squares, weight_of
+from ..kernels.row_sums import row_squares
+from ..kernels.rows import add_row, row_dot, weight_of
 from ..kernels.terms import Terms
 from ..parameters import as_number, shown
 from ..schemes.primal_dual import expect

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data import Block
-from ..kernels.rows import snapshot
+from ..kernels.row_sums import snapshot
 from ..kernels.terms import Terms
 from ..schemes.primal_dual import Estimator
 from ..state import State

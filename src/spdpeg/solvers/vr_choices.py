@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels.rows import column_squares, scaled_squares
+from ..kernels.row_sums import column_squares, scaled_squares
 from ..view import View
 
 _PROX_FLOPS = 60.0

@@ -15,7 +15,7 @@ import numpy as np
 from ..certificate import Certificate
 from ..data import Block
 from ..errors import InputError, UnsupportedError
-from ..kernels.rows import scaled_squares, snapshot
+from ..kernels.row_sums import scaled_squares, snapshot
 from ..kernels.terms import Terms
 from ..operators import Empty
 from ..parameters import one_of

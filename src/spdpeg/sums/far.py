@@ -13,7 +13,7 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.jit import CHUNK
-from ..kernels.rows import sum_chunks
+from ..kernels.losses import sum_chunks
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
 from . import part

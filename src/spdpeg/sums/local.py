@@ -10,17 +10,9 @@ from ..data import Block
 from ..data.blocks import join
 from ..errors import InputError
 from ..kernels.jit import CHUNK, frozen
-from ..kernels.rows import (
-    Rows,
-    adjoint,
-    conjugates_at,
-    evaluate,
-    first_bad_row,
-    loss_sum,
-    row_statistics,
-    slope_sum,
-    sum_chunks,
-)
+from ..kernels.losses import conjugates_at, slope_sum, sum_chunks
+from ..kernels.row_sums import adjoint, evaluate, first_bad_row, loss_sum, row_statistics
+from ..kernels.rows import Rows
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
 from . import part, threads

@@ -21,7 +21,7 @@ from scipy.linalg import blas
 
 from ..data import Block
 from ..data.blocks import data_matrix
-from ..kernels.rows import adjoint
+from ..kernels.row_sums import adjoint
 from .part import gram
 
 _BLOCK_ENTRIES = 1 << 17

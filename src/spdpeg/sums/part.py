@@ -8,8 +8,9 @@ from ..data import Block, Dense
 from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts, select, selected_counts
 from ..kernels.jit import CHUNK, frozen
 from ..kernels.lapack import routines
-from ..kernels.rows import Rows, column_squares
-from ..kernels.rows import margins as row_margins
+from ..kernels.row_sums import column_squares
+from ..kernels.row_sums import margins as row_margins
+from ..kernels.rows import Rows
 from ..kernels.sweeps import Ahead, AtRows, DenseChunk, Labelled, outer_sum, read_margins, sweep
 from ..losses import Loss
 

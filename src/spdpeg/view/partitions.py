@@ -12,7 +12,8 @@ from ..data.base import check_width, no_weights
 from ..data.blocks import data_matrix, join, pick
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import CHUNK, as_reals
-from ..kernels.rows import Rows, sum_chunks
+from ..kernels.losses import sum_chunks
+from ..kernels.rows import Rows
 from ..losses import Loss
 from ..parameters import is_dask
 from ..sparse import first_not_finite

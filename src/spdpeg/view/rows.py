@@ -14,7 +14,7 @@ from ..data.selection import pieces
 from ..data.stream import Chunk
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import CHUNK, as_reals
-from ..kernels.rows import sum_chunks
+from ..kernels.losses import sum_chunks
 from ..losses import Loss
 from ..sums import FarSums, LocalSums, RowStatistics, Sums
 from ..sums.portions import Read

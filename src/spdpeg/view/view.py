@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ..data import Block
-from ..kernels.rows import gradient_sum, gram_product
+from ..kernels.row_sums import gradient_sum, gram_product
 from ..kernels.terms import Terms
 from ..operators.spectrum import eigenvalue_bound, eigenvalue_estimate
 from ..sums import Sums

@@ -1,9 +1,10 @@
-"""Derived from the hooks of a loss: its prox, and sums over many rows."""
+"""A loss of many rows: hooks derived from others, sums over margins that are known, and calls from Python."""
 
 import numpy as np
 
 from . import jit
-from .jit import Term, call_scalar
+from .jit import CHUNK, Term, call_chunk, call_scalar, call_scalar_prox, inner, kernel
+from .rows import weight_of
 
 _MOST_EVALUATIONS = 100
 """Most evaluations of phi' for one prox."""
@@ -87,3 +88,88 @@ def implicit_prox(point: float, step: float, label: float, reals: np.ndarray, in
                 f_right *= 0.5
             side = -1
     return 0.5 * (left + right)
+
+
+@kernel
+def sum_chunks(term: Term, a: np.ndarray, labels: np.ndarray, weights: np.ndarray, spare: np.ndarray) -> float:
+    """Sum of w term(a_i, b_i) over all rows, a chunk at a time."""
+    total = 0.0
+    for start in range(0, a.size, CHUNK):
+        stop = min(start + CHUNK, a.size)
+        total += call_chunk(term, a[start:stop], labels[start:stop], weights[start:stop], spare[: stop - start])
+    return total
+
+
+@inner
+def slopes_at(
+    read: Term,
+    margins: np.ndarray,
+    shift: float,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    spare: np.ndarray,
+    slopes: np.ndarray,
+) -> None:
+    """phi'(margin_i + shift) for a chunk of rows."""
+    for i in range(margins.size):
+        spare[i] = margins[i] + shift
+    call_chunk(read, spare[: margins.size], labels, weights, slopes[: margins.size])
+
+
+@kernel
+def slope_sum(
+    read: Term,
+    margins: np.ndarray,
+    shift: float,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    spare: np.ndarray,
+    slopes: np.ndarray,
+) -> float:
+    """Sum of w phi'(margin_i + shift)."""
+    total = 0.0
+    for start in range(0, margins.size, CHUNK):
+        stop = min(start + CHUNK, margins.size)
+        slopes_at(read, margins[start:stop], shift, labels[start:stop], weights[start:stop], spare, slopes)
+        for i in range(start, stop):
+            total += weight_of(weights, i) * slopes[i - start]
+    return total
+
+
+@kernel
+def conjugates_at(
+    read: Term,
+    conjugates: Term,
+    margins: np.ndarray,
+    shift: float,
+    up: float,
+    down: float,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    spare: np.ndarray,
+    slopes: np.ndarray,
+) -> float:
+    """Sum of w phi*(s phi'(margin_i + shift)), where s is `up` for positive slopes and `down` for others."""
+    total = 0.0
+    for start in range(0, margins.size, CHUNK):
+        stop = min(start + CHUNK, margins.size)
+        slopes_at(read, margins[start:stop], shift, labels[start:stop], weights[start:stop], spare, slopes)
+        for i in range(stop - start):
+            slopes[i] *= up if slopes[i] > 0.0 else down
+        some, rest = slopes[: stop - start], spare[: stop - start]
+        total += call_chunk(conjugates, some, labels[start:stop], weights[start:stop], rest)
+    return total
+
+
+@kernel
+def map_scalar(term: Term, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """out_i = term(a_i, b_i)."""
+    for i in range(out.size):
+        out[i] = call_scalar(term, a[i], b[i])
+
+
+@kernel
+def map_scalar_prox(term: Term, a: np.ndarray, step: float, b: np.ndarray, out: np.ndarray) -> None:
+    """out_i = prox of step * phi(., b_i) at a_i."""
+    for i in range(out.size):
+        out[i] = call_scalar_prox(term, a[i], step, b[i])
