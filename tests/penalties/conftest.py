@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spdpeg import penalties as pen
-from spdpeg.penalties.constrained import Constrained
+from spdpeg.penalties.composite import Constrained
 
 SIZE = 6
 WEIGHTS = np.array([0.5, 1.0, 0.0, 2.0, 0.3, 0.0])

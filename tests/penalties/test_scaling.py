@@ -7,7 +7,7 @@ import pytest
 
 from spdpeg import penalties
 from spdpeg.penalties.base import Rescaled
-from spdpeg.penalties.constrained import Constrained
+from spdpeg.penalties.composite import Constrained
 
 D = 6
 HALF = np.where(np.arange(D) % 2, 0.7, 0.0)

@@ -9,7 +9,7 @@ import pytest
 
 from spdpeg import penalties
 from spdpeg.errors import UnsupportedError
-from spdpeg.penalties.constrained import Constrained
+from spdpeg.penalties.composite import Constrained
 
 SIZE = 6
 PARTS = np.array([True, False, True, True, False, False])

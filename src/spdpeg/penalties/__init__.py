@@ -3,7 +3,7 @@
 from .balls import L1Ball, L2Ball, Simplex
 from .base import Penalty
 from .box import Box, NonNegative
-from .constrained import constrain
+from .composite import SeparableSum, constrain
 from .elastic_net import ElasticNet
 from .fused import FusedL1
 from .group import GroupL2
@@ -13,7 +13,6 @@ from .l2 import L2Squared
 from .linf import LInf
 from .margin_losses import Hinge, Quantile
 from .nuclear import Nuclear
-from .separable_sum import SeparableSum
 from .zero import Zero
 
 __all__ = [
