@@ -9,7 +9,7 @@
 | loop | steps, stopping, callbacks, interruption |
 | recorder | records, certificates and their schedule, the result |
 | budgets | what a run may spend, and its clock |
-| feed, shuffle, order | where the next rows come from: any order, or that of a stream, mixed in a buffer |
+| feed, shuffle | the rows of the next steps: any order from finite data; from a stream, mixed in a buffer |
 | progress | bars for terminals |
 """
 

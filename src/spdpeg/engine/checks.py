@@ -10,7 +10,7 @@ from ..data import Stream
 from ..errors import InputError, UnsupportedError
 from ..parameters import as_number, shown, vector, whole_number
 from ..solvers.base import Solver
-from ..sums.portions import BLOCK_ENTRIES, MOST_ENTRIES
+from ..sums.row_blocks import BLOCK_ENTRIES, MOST_ENTRIES
 from ..view import View
 from .budgets import Budget
 

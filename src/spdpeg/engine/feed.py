@@ -14,8 +14,7 @@ from ..result import Status
 from ..solvers.base import Solver
 from ..state import State
 from ..view import Partitions, View
-from .order import Order
-from .shuffle import Passage, Shuffler
+from .shuffle import OrderWatch, Passage, Shuffler
 
 _ROWS_AT_ONCE = 1 << 16
 """Rows whose order is drawn at a time: it takes half a megabyte."""
@@ -83,7 +82,7 @@ class StreamFeed:
         self._stream = problem.rows.source
         self._state = state
         self._traversals = math.inf if passes is None else math.ceil(passes)
-        self._order = Order(state, solver.buffer_rows) if problem.loss.binary and solver.buffer_rows else None
+        self._watch = OrderWatch(state, solver.buffer_rows) if problem.loss.binary and solver.buffer_rows else None
         self._shuffler = Shuffler.resumed(solver.buffer_rows, state, problem.rows.n_features, problem.rows.bias)
         self._passage: Passage | None = None
         self._used = 0
@@ -156,8 +155,8 @@ class StreamFeed:
             if chunk is None:
                 return False
         came = self._problem.rows.checked_chunk(chunk)
-        if self._order is not None:
-            self._order.watch(came.labels)
+        if self._watch is not None:
+            self._watch.watch(came.labels)
         self._chunk = chunk
         self._passage, self._used = self._shuffler.receive(came), 0
         self._unreported += came.labels.size

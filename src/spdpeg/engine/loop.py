@@ -19,7 +19,7 @@ from ..view import View
 from .budgets import Budget, Clock, Limits
 from .feed import Portion
 from .recorder import Progress, Recorder, diverged
-from .stages import Course, Planned
+from .stages import Planned, Stages
 
 _SLICE_SECONDS = 0.05
 """Aim for compiled calls of this length: short enough for Ctrl-C and time budgets, long enough to cost nothing."""
@@ -105,14 +105,14 @@ class _Run:
         self._problem, self._terms, self._state = problem, problem.terms(), state
         self._tol, self._callback = tol, callback
         # A resumed run begins in the stage that its state names, with the feed where it left off.
-        self._course = Course(problem, plan, state, budget.passes)
-        self._cadence = _cadence(problem, budget, record_every, self._course.feed.rows_per_step, tol is not None)
+        self._stages = Stages(problem, plan, state, budget.passes)
+        self._cadence = _cadence(problem, budget, record_every, self._stages.feed.rows_per_step, tol is not None)
         self._limits = Limits(problem, state, budget)
-        self._recorder = Recorder(problem, self._course, self._clock, tol, self._limits)
-        waits = _reads_are_dear(problem) and not self._course.may_be_optimal(tol)
-        if waits and np.any(self._course.method.solution(problem, state).x):
+        self._recorder = Recorder(problem, self._stages, self._clock, tol, self._limits)
+        waits = _reads_are_dear(problem) and not self._stages.may_be_optimal(tol)
+        if waits and np.any(self._stages.method.solution(problem, state).x):
             # No certificate comes before the first read of the method, which tells the objective here, too.
-            self._prepare(self._course.method)
+            self._prepare(self._stages.method)
         self._recorder.record(state)
         # A run that goes on knows its pace already.
         # A new one begins with few steps and finds its pace within some slices, whatever a step costs.
@@ -128,7 +128,7 @@ class _Run:
             if status is not None:
                 return status
         # A certificate may have handed over to the next stage, so the method is asked for here, not before.
-        method = self._course.method
+        method = self._stages.method
         ended = method.ended(state) if isinstance(method, Periodic) else None
         if ended is not None:
             return self._hand_over(method, ended)
@@ -137,7 +137,7 @@ class _Run:
         if self._recorder.certificate_due(state):
             return None  # it comes before the next step, as in a run that is resumed here
         steps, next_record = self._slice(method)
-        status = self._limits.reached(state, self._course.feed.rows_per_step)
+        status = self._limits.reached(state, self._stages.feed.rows_per_step)
         if status is None and interrupted():
             status = Status.INTERRUPTED
         return self._advance(method, steps, next_record, before) if status is None else status
@@ -148,10 +148,10 @@ class _Run:
 
     def result(self, status: Status) -> Result:
         """The account of the run, with a last record and a last certificate."""
-        problem, state, course, recorder = self._problem, self._state, self._course, self._recorder
-        course.feed.close()
-        ended = isinstance(problem.rows.source, Stream) and status is course.feed.ended
-        shown = _with_rest(problem, self._terms, state, course) if ended else state
+        problem, state, stages, recorder = self._problem, self._state, self._stages, self._recorder
+        stages.feed.close()
+        ended = isinstance(problem.rows.source, Stream) and status is stages.feed.ended
+        shown = _with_rest(problem, self._terms, state, stages) if ended else state
         if recorder.iterations[-1] != shown.iterations or ended:
             if ended:
                 recorder.forget()
@@ -169,11 +169,11 @@ class _Run:
 
     def _hand_over(self, method: Solver, ended: Status) -> Status | None:
         """End the run, or begin the next stage (None), after a method that cannot go on."""
-        if ended is not Status.EXHAUSTED or not self._course.wants_certificates:
+        if ended is not Status.EXHAUSTED or not self._stages.wants_certificates:
             return ended
         # A last certificate ends the run, or hands over to the next stage.
         status = self._recorder.check(self._state, self._callback)
-        return status or (ended if self._course.method is method else None)
+        return status or (ended if self._stages.method is method else None)
 
     def _prepare(self, method: Solver) -> None:
         """Work of the method between its compiled steps, as snapshots are."""
@@ -190,7 +190,7 @@ class _Run:
         on rows and steps alone, never on time, so that a run cut anywhere meets the same points. Only the longest slice
         follows the clock, and slices change nothing.
         """
-        state, rows_per_step = self._state, self._course.feed.rows_per_step
+        state, rows_per_step = self._state, self._stages.feed.rows_per_step
         cadence = self._cadence
         next_record = (state.rows // cadence + 1) * cadence if math.isfinite(cadence) else math.inf
         next_stop = min(next_record, self._recorder.next_certificate(state))
@@ -201,7 +201,7 @@ class _Run:
 
     def _advance(self, method: Solver, steps: float, next_record: float, before: float) -> Status | None:
         """Take the steps, count them, and record where that is due; `before` is when the turn began."""
-        state, feed = self._state, self._course.feed
+        state, feed = self._state, self._stages.feed
         with self._clock.running():
             portion = feed.next(int(steps))
             if portion is not None:
@@ -224,14 +224,14 @@ class _Run:
         self._slice_steps = min(4 * self._slice_steps, max(1.0, _SLICE_SECONDS / max(pace, 1e-9)))
         _require_finite(method, state)
         # A step that may be optimal is recorded with its certificate, from the same evaluation.
-        if state.rows >= next_record or not self._course.may_be_optimal(self._tol):
+        if state.rows >= next_record or not self._stages.may_be_optimal(self._tol):
             return self._recorder.record(state, self._callback)
         return None
 
 
-def _with_rest(problem: View, terms: Terms, state: State, course: Course) -> State:
+def _with_rest(problem: View, terms: Terms, state: State, stages: Stages) -> State:
     """The state at the end of a stream if the rows that wait for others were used too; the run's own keeps them."""
-    shown, method, rest = state.copy(), course.method, course.feed.rest()
+    shown, method, rest = state.copy(), stages.method, stages.feed.rest()
 
     def use(portions: list[Portion]) -> None:
         for portion in portions:

@@ -17,7 +17,7 @@ from ..state import State
 from ..sums import Evaluation, LocalSums
 from ..view import Partitions, View
 from .budgets import Clock, Limits
-from .stages import Course, account, remaining
+from .stages import Stages, account, remaining
 
 _PATIENCE = 0.25
 """Certificates come after this many times the rows read so far, and no less than a pass: their number stays small."""
@@ -67,12 +67,12 @@ class Recorder:
     def __init__(
         self,
         problem: View,
-        course: Course,
+        stages: Stages,
         clock: Clock,
         tol: float | None,
         limits: Limits,
     ) -> None:
-        self._problem, self._course, self._clock = problem, course, clock
+        self._problem, self._stages, self._clock = problem, stages, clock
         self._tol, self._limits = tol, limits
         self.rows: list[int] = []
         self.iterations: list[int] = []
@@ -92,7 +92,7 @@ class Recorder:
 
     def next_certificate(self, state: State) -> float:
         """Rows at which the next certificate is due; the state knows, so that a resumed run keeps to the schedule."""
-        if self._tol is None and not self._course.wants_certificates:
+        if self._tol is None and not self._stages.wants_certificates:
             return math.inf
         if state.loop.certify_at is None:
             # Nobody starts at 0 in the hope that it is the solution.
@@ -102,10 +102,10 @@ class Recorder:
 
     def certificate_due(self, state: State) -> bool:
         """Whether it is time for a certificate; always where it needs no read of its own and may be the last."""
-        if not self._course.may_be_optimal(self._tol):
+        if not self._stages.may_be_optimal(self._tol):
             return False
         return state.rows >= self.next_certificate(state) or (
-            self._tol is not None and state.iterations > self.iterations[-1] and self._course.evaluation() is not None
+            self._tol is not None and state.iterations > self.iterations[-1] and self._stages.evaluation() is not None
         )
 
     def check(self, state: State, callback: Callable[[Progress], Any] | None) -> Status | None:
@@ -115,7 +115,7 @@ class Recorder:
             certificate = self._certified(state, evaluation)
             met = self._tol is not None and certificate.met is not None
             solution = self._solution(state)
-            if not met and self._course.certified(certificate, evaluation, solution, self._tol):
+            if not met and self._stages.certified(certificate, evaluation, solution, self._tol):
                 self._solved = None  # x is the same, z and the dual are the new method's
                 if self._left is None or _is_lower(certificate.primal, self._left[0]):
                     self._left = certificate.primal, solution
@@ -137,7 +137,7 @@ class Recorder:
                 self._examined(state)  # as the certificate that comes next asks for
         with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
             Fx = self._problem.F.forward(solution.x)
-            self.objective.append(self._evaluate(solution, Fx, self._evaluation or self._course.evaluation()))
+            self.objective.append(self._evaluate(solution, Fx, self._evaluation or self._stages.evaluation()))
             self.violation.append(_length(Fx - solution.z))
         solution = self._kept_below_start(state, solution)
         self._guard(state)
@@ -167,7 +167,7 @@ class Recorder:
         if not isinstance(self._problem.rows.source, Stream):
             if status in _ENDED:
                 self._collapse(state)
-            certificate = self._certified(state, self._evaluation or self._course.evaluation())
+            certificate = self._certified(state, self._evaluation or self._stages.evaluation())
             if self._tol is not None and certificate.met is not None and status is not Status.INTERRUPTED:
                 status = Status.of(certificate)
         history = History(
@@ -219,14 +219,14 @@ class Recorder:
     def _solution(self, state: State) -> Solution:
         """Read off the state once, until it moves."""
         if self._solved is None:
-            self._solved = self._course.method.solution(self._problem, state)
+            self._solved = self._stages.method.solution(self._problem, state)
         return self._solved
 
     def _examined(self, state: State) -> Evaluation:
         """Loss and gradient at this point, from the solver if it knows them, otherwise by one read."""
         # Second-order methods have just evaluated the loss here; for all others the read is counted as theirs.
         if self._evaluation is None:
-            self._evaluation = self._course.evaluation()
+            self._evaluation = self._stages.evaluation()
         if self._evaluation is None:
             self._evaluation = self._problem.sums.evaluate(self._solution(state).x)
             state.rows += self._problem.sums.n_rows
@@ -236,7 +236,7 @@ class Recorder:
         """Whether there is a point of an earlier stage to end at; the method at work stands there then."""
         if self._left is None:
             return False
-        self._course.back_to(self._left[1])
+        self._stages.back_to(self._left[1])
         self.forget()
         return True
 
@@ -248,11 +248,11 @@ class Recorder:
         """Certificate at this point, with the best lower bound of the run; made once for each step."""
         # A lower bound holds whatever x is, so the best of the run is kept; the upper bound is that of this x.
         if self.certificate is None or self._certified_at != state.iterations:
-            best = max(-math.inf if self.certificate is None else self.certificate.dual, self._course.lower_bound())
+            best = max(-math.inf if self.certificate is None else self.certificate.dual, self._stages.lower_bound())
             x, _, _, dual, slopes, gradient = self._solution(state)
             sums = self._problem.sums
             before = sums.reads
-            last = self._tol is None or not self._course.proceeds
+            last = self._tol is None or not self._stages.proceeds
             certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol, gradient, last)
             if not sums.resident:  # where a read is dear, all of them count
                 state.rows += (sums.reads - before) * sums.n_rows
@@ -268,7 +268,7 @@ class Recorder:
 
     def _per_pass(self, rows: int) -> int:
         # A stream that never ended has no length but what was read of it.
-        return self._course.feed.rows_per_pass or max(self.rows[-1], rows) or 1
+        return self._stages.feed.rows_per_pass or max(self.rows[-1], rows) or 1
 
     def _evaluate(self, solution: Solution, Fx: np.ndarray, evaluation: Evaluation | None) -> float:
         problem = self._problem
@@ -277,14 +277,14 @@ class Recorder:
         if evaluation is not None:
             return evaluation.loss + penalty
         if isinstance(problem.rows.source, Stream):
-            return LocalSums.of(self._course.feed.block, problem.loss).loss(solution.x) + penalty
+            return LocalSums.of(self._stages.feed.block, problem.loss).loss(solution.x) + penalty
         return problem.mean_loss(solution.x) + penalty
 
     def _kept_below_start(self, state: State, solution: Solution) -> Solution:
         """The solution, or what the method falls back on where that has the lower objective."""
         if isinstance(self._problem.rows.source, Stream):
             return solution
-        fallback = self._course.method.fallback(self._problem, state)
+        fallback = self._stages.method.fallback(self._problem, state)
         if fallback is None or not self.objective[-1] > (objective := self._problem.objective(fallback.x)):
             return solution
         self.objective[-1], self.violation[-1] = objective, 0.0
@@ -297,7 +297,7 @@ class Recorder:
         # Sets are approached from outside, where the objective is infinite.
         outside = math.isinf(now) and not (self._problem.regularizer.finite and self._problem.r2.finite)
         if math.isnan(now) or (math.isfinite(start) and now > _RUNAWAY * (1.0 + abs(start)) and not outside):
-            raise diverged(self._course.method, state)
+            raise diverged(self._stages.method, state)
 
 
 def _is_lower(value: float, known: float) -> bool:

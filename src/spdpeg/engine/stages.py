@@ -63,8 +63,8 @@ def _place(problem: View, method: Solver, state: State, x: np.ndarray, y: np.nda
         method.set_dual(problem, state.vectors, y)
 
 
-class Course:
-    """Where a run stands among its stages, and where the rows of the stage at work come from."""
+class Stages:
+    """The stages of a run: which one is current, where its rows come from, and how it hands over to the next."""
 
     def __init__(self, problem: View, plan: Sequence[Planned], state: State, passes: float | None) -> None:
         self._problem, self._plan, self._state, self._passes = problem, plan, state, passes

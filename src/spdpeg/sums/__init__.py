@@ -7,9 +7,9 @@ belongs to single rows (margins, slopes, curvatures) stays with the rows.
 |---|---|
 | base | the protocol, for people who keep rows somewhere else |
 | local | sums over blocks of rows in the memory of this process |
-| far | the same for rows that are read anew each time: one number stays with each of them |
-| part | the sums over one block |
-| portions | rows cut into blocks, or a sample of them |
+| out_of_core | the same for rows that are read anew each time: one number stays with each of them |
+| block_sums | the sums over one block |
+| row_blocks | rows cut into blocks, or a sample of them |
 | threads | blocks worked on by several threads, with the same bits for any number of them |
 | moments | second moments, which are all that the squared loss depends on |
 | cluster | sums over partitions on the workers of a dask cluster |
@@ -18,7 +18,7 @@ belongs to single rows (margins, slopes, curvatures) stays with the rows.
 """
 
 from .base import Evaluation, RowStatistics, Sums, Sweep, Token, evaluated_rows
-from .far import FarSums
 from .local import LocalSums
+from .out_of_core import OutOfCoreSums
 
-__all__ = ["Evaluation", "FarSums", "LocalSums", "RowStatistics", "Sums", "Sweep", "Token", "evaluated_rows"]
+__all__ = ["Evaluation", "LocalSums", "OutOfCoreSums", "RowStatistics", "Sums", "Sweep", "Token", "evaluated_rows"]

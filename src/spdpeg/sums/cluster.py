@@ -11,8 +11,8 @@ from ..errors import UnsupportedError
 from . import tasks
 from .base import Evaluation, RowStatistics, Sample, Sweep
 from .moments import Moments, near_means
-from .portions import MEAN_ROWS
 from .rounds import Rounds
+from .row_blocks import MEAN_ROWS
 
 _NEARLY = 1e-10
 """What a factor on slopes may be short of 1 as if it were rounding."""

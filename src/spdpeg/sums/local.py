@@ -15,10 +15,10 @@ from ..kernels.row_sums import adjoint, evaluate, first_bad_row, loss_sum, row_s
 from ..kernels.rows import Rows
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
-from . import part, threads
+from . import block_sums, threads
 from .base import Evaluation, RowStatistics, Sample, Sweep, Token
 from .moments import Moments, near_means
-from .portions import BLOCK_ENTRIES, MEAN_ROWS, InMemory, Portions, cut
+from .row_blocks import BLOCK_ENTRIES, MEAN_ROWS, InMemory, RowBlocks, cut
 
 _NOTHING = np.zeros(0)
 
@@ -33,7 +33,7 @@ class LocalSums:
 
     Parameters
     ----------
-    portions : Portions
+    row_blocks : RowBlocks
         The rows.
     labels, weights : array
         Of all rows; no weights means weight 1 everywhere.
@@ -50,16 +50,16 @@ class LocalSums:
     """
 
     def __init__(
-        self, portions: Portions, labels: np.ndarray, weights: np.ndarray, loss: Loss, block: Block | None = None
+        self, row_blocks: RowBlocks, labels: np.ndarray, weights: np.ndarray, loss: Loss, block: Block | None = None
     ) -> None:
         self.block = block
-        self.resident, self.reads = portions.resident, 0
+        self.resident, self.reads = row_blocks.resident, 0
         self.n_rows = labels.size
-        self.n_columns = portions.width + (portions.bias != 0.0)
-        self.n_entries, self.is_sparse = portions.n_entries, portions.is_sparse
-        self._portions, self._labels, self._weights, self._loss = portions, labels, weights, loss
+        self.n_columns = row_blocks.width + (row_blocks.bias != 0.0)
+        self.n_entries, self.is_sparse = row_blocks.n_entries, row_blocks.is_sparse
+        self._row_blocks, self._labels, self._weights, self._loss = row_blocks, labels, weights, loss
         self._column_squares: np.ndarray | None = None
-        starts = portions.starts
+        starts = row_blocks.starts
         self._ranges = [slice(start, stop) for start, stop in pairwise(starts)]
         # Kernels return means over their block, so that their sizes do not depend on how rows are cut.
         self._fractions = [(some.stop - some.start) / self.n_rows for some in self._ranges]
@@ -86,7 +86,7 @@ class LocalSums:
         # Only the Hessian changes: loss, slopes and gradient belong to the loss itself, and the bound holds for any
         # curvature.
         rows = sweep.at_rows._replace(curvatures=np.maximum(sweep.at_rows.curvatures, floor))
-        curvature = self._added(lambda block, some: part.curvature(block, rows.curvatures[some]))
+        curvature = self._added(lambda block, some: block_sums.curvature(block, rows.curvatures[some]))
         least, largest = sweep.curvature_range
         curvatures = max(least, floor), max(largest, floor)
         return Sweep(sweep.loss, sweep.gradient, curvature, sweep.margins, rows, curvatures)
@@ -187,7 +187,7 @@ class LocalSums:
         """Second moments of rows and labels, all that the squared loss depends on. One read."""
         # Moving sparse rows to their means would make them dense. Dense ones lose digits where a mean is far larger
         # than the spread.
-        columns = np.zeros(self._portions.width) if self.is_sparse else near_means(self._some_rows(MEAN_ROWS))[:-1]
+        columns = np.zeros(self._row_blocks.width) if self.is_sparse else near_means(self._some_rows(MEAN_ROWS))[:-1]
         place = np.append(np.nan_to_num(columns, posinf=0.0, neginf=0.0), self._labels.mean())
         parts = self._each(lambda block, some: Moments.of(block, place))
         found = next(parts)
@@ -201,18 +201,18 @@ class LocalSums:
     def _some_rows(self, n_rows: int) -> Block:
         """A sample, or the first block where that is all that can be had without a read of all rows."""
         sample = self.sample(n_rows)
-        return self._block(0, next(self._portions.blocks())) if sample is None else sample.block
+        return self._block(0, next(self._row_blocks.blocks())) if sample is None else sample.block
 
     def column_squares(self) -> np.ndarray:
         """Means of w a_ij^2. One read."""
 
         if self._column_squares is None:
-            self._column_squares = self._added(lambda block, some: part.column_squares_of(block))
+            self._column_squares = self._added(lambda block, some: block_sums.column_squares_of(block))
         return self._column_squares
 
     def sample(self, n_rows: int) -> Sample | None:
         """About so many rows from all over the data, in memory; None if that would take a read of all rows."""
-        parts = self._portions.some(n_rows)
+        parts = self._row_blocks.some(n_rows)
         if parts is None:
             return None
         labels, weights = self._labels, self._weights
@@ -228,15 +228,15 @@ class LocalSums:
         The result is dense where that makes its curvature cheaper. An intercept's column must be a piece of its own,
         the last.
         """
-        pieces = count - (self._portions.bias != 0.0)
-        own = labels[: self._portions.width].astype(np.int64)
+        pieces = count - (self._row_blocks.bias != 0.0)
+        own = labels[: self._row_blocks.width].astype(np.int64)
         assert int(own.max(initial=-1)) < pieces  # compiled code writes where they say
-        blocks = list(self._each(lambda block, some: part.collapsed(block.rows, own, pieces)))
-        portions = InMemory(part.cheaper(blocks, self.n_rows, pieces), self._portions.starts)
+        blocks = list(self._each(lambda block, some: block_sums.collapsed(block.rows, own, pieces)))
+        row_blocks = InMemory(block_sums.cheaper(blocks, self.n_rows, pieces), self._row_blocks.starts)
         # Few entries are joined into one block, as every block costs calls of its own.
-        if portions.n_entries > BLOCK_ENTRIES:
-            return LocalSums(portions, self._labels, self._weights, self._loss)
-        numbered = enumerate(portions.blocks())
+        if row_blocks.n_entries > BLOCK_ENTRIES:
+            return LocalSums(row_blocks, self._labels, self._weights, self._loss)
+        numbered = enumerate(row_blocks.blocks())
         return LocalSums.of(join([self._block(*item) for item in numbered]), self._loss)
 
     # -------------------------------------------------------------------------- of single rows, and between runs
@@ -268,20 +268,20 @@ class LocalSums:
         here = AtRows(margins, np.empty(self.n_rows), np.empty(self.n_rows))
         before: AtRows | None = model.at_rows if model is not None and predicts else None
         u = np.empty(self.n_rows if predicts else 0)
-        request = part.Request(x, known, curvature, _NOTHING if ahead is None else ahead)
+        request = block_sums.Request(x, known, curvature, _NOTHING if ahead is None else ahead)
 
-        def one(block: Block, some: slice) -> part.PartSums:
+        def one(block: Block, some: slice) -> block_sums.BlockSums:
             based = None if before is None else _cut(before, some)
-            return part.read(block, self._loss, request, _cut(here, some), based, u[some])
+            return block_sums.read(block, self._loss, request, _cut(here, some), based, u[some])
 
         sweep = self._sweep(one, request)
         sweep.margins, sweep.at_rows, sweep.predicted = margins, here, u if predicts else None
         return sweep
 
-    def _sweep(self, one: Callable[[Block, slice], part.PartSums], request: part.Request) -> Sweep:
+    def _sweep(self, one: Callable[[Block, slice], block_sums.BlockSums], request: block_sums.Request) -> Sweep:
         """The sums over blocks, added up; without what stays with the rows."""
 
-        def scaled(block: Block, some: slice) -> part.PartSums:
+        def scaled(block: Block, some: slice) -> block_sums.BlockSums:
             sums = one(block, some)
             # Here, since threads share this work. What is left to add up has d^2 numbers for each block.
             fraction = block.labels.size / self.n_rows
@@ -351,8 +351,8 @@ class LocalSums:
     def _each(self, one: Callable[[Block, slice], Any]) -> Iterator[Any]:
         """The results of a function of each block, in order."""
         self.reads += 1
-        numbered = enumerate(self._portions.blocks())
-        if len(self._ranges) == 1 and self._portions.resident:
+        numbered = enumerate(self._row_blocks.blocks())
+        if len(self._ranges) == 1 and self._row_blocks.resident:
             # Small data: a thread would cost more than the work.
             yield one(self._block(*next(numbered)), self._ranges[0])
             return
@@ -362,7 +362,7 @@ class LocalSums:
 
         # Blocks are added up in their order, each by one thread of BLAS: the same bits for any number of threads.
         with threads.one_blas_thread():
-            if self._portions.resident:
+            if self._row_blocks.resident:
                 yield from threads.in_order(work, numbered)
                 return
             number = self.reads

@@ -15,7 +15,7 @@ from ..data.blocks import pick
 from ..kernels.jit import frozen
 from ..kernels.rows import Rows
 from ..losses import Loss
-from . import part
+from . import block_sums
 from .base import Sweep
 from .local import LocalSums
 from .moments import Moments
@@ -144,8 +144,8 @@ def collapse(resident: Resident, labels: np.ndarray, count: int) -> Resident:
 def collapsed(block: Block, labels: np.ndarray, count: int) -> Block:
     """The block with columns added up over pieces."""
     pieces = count - (block.rows.bias != 0.0)
-    rows = part.collapsed(block.rows, labels[: block.rows.width].astype(np.int64), pieces)
-    [rows] = part.cheaper([rows], block.labels.size, pieces)
+    rows = block_sums.collapsed(block.rows, labels[: block.rows.width].astype(np.int64), pieces)
+    [rows] = block_sums.cheaper([rows], block.labels.size, pieces)
     return block._replace(rows=rows)
 
 

@@ -182,7 +182,9 @@ class Partitions(Source):
         return Encoding(self._loss, bias, positive, self._exponent, factor, self.classes, self._of_class, self._fold)
 
 
-def _summaries_and_sample(rounds: Rounds, parts: list[Any], width: int, loss: Loss) -> tuple[list[Summary], list[tuple[Block, Any]]]:
+def _summaries_and_sample(
+    rounds: Rounds, parts: list[Any], width: int, loss: Loss
+) -> tuple[list[Summary], list[tuple[Block, Any]]]:
     """Summaries of all partitions, and rows of each for a sample of all, with their places: one round."""
     summaries = rounds.each(summarize, parts, loss=loss)
     # How many rows there are, and so how many a sample has of them, is found out on the way.

@@ -16,8 +16,8 @@ from ..errors import InputError, UnsupportedError
 from ..kernels.jit import CHUNK, as_reals
 from ..kernels.losses import sum_chunks
 from ..losses import Loss
-from ..sums import FarSums, LocalSums, RowStatistics, Sums
-from ..sums.portions import Read
+from ..sums import LocalSums, OutOfCoreSums, RowStatistics, Sums
+from ..sums.row_blocks import Read
 from .labels import (
     AT_A_TIME,
     as_labels,
@@ -95,8 +95,8 @@ class LabelledRows:
         if isinstance(self.source, Partitions):
             return self.source.sums(self.bias, self._positive)
         if isinstance(self.source, Tables):
-            return FarSums(Read(self.source, self.bias), self._labels, self._weights, self.loss)
-        return (FarSums if self.on_disk else LocalSums).of(self.block, self.loss)
+            return OutOfCoreSums(Read(self.source, self.bias), self._labels, self._weights, self.loss)
+        return (OutOfCoreSums if self.on_disk else LocalSums).of(self.block, self.loss)
 
     @property
     def labels(self) -> np.ndarray:

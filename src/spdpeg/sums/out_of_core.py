@@ -16,10 +16,10 @@ from ..kernels.jit import CHUNK
 from ..kernels.losses import sum_chunks
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
-from . import part
+from . import block_sums
 from .base import Evaluation, Sweep
 from .local import LocalSums, Values
-from .portions import cut
+from .row_blocks import cut
 
 _AT_A_TIME = 1 << 18
 """Numbers of rows that are made from others at a time."""
@@ -34,7 +34,7 @@ class Margins(NamedTuple):
 
     def made(self, block: Block, some: slice, loss: Loss, values: Values) -> np.ndarray:
         """For the rows of a block."""
-        return part.margins(block.rows, block.labels.size, self.x)
+        return block_sums.margins(block.rows, block.labels.size, self.x)
 
 
 class Between(NamedTuple):
@@ -58,7 +58,7 @@ class Model(NamedTuple):
 
     def at_rows(self, block: Block, some: slice, loss: Loss, values: Values) -> AtRows:
         """Margins, slopes and curvatures of a block."""
-        found = part.at_margins(block, loss, values(self.margins, block, some))
+        found = block_sums.at_margins(block, loss, values(self.margins, block, some))
         np.maximum(found.curvatures, self.floor, out=found.curvatures)
         return found
 
@@ -72,7 +72,7 @@ class Predicted(NamedTuple):
     def made(self, block: Block, some: slice, loss: Loss, values: Values) -> np.ndarray:
         """For the rows of a block."""
         margins, slopes, curvatures = self.model.at_rows(block, some, loss, values)
-        return np.asarray(slopes + curvatures * (part.margins(block.rows, margins.size, self.point) - margins))
+        return np.asarray(slopes + curvatures * (block_sums.margins(block.rows, margins.size, self.point) - margins))
 
 
 class Derived(NamedTuple):
@@ -93,7 +93,7 @@ class _Slot(threading.local):
     vector = _NOTHING
 
 
-class FarSums(LocalSums):
+class OutOfCoreSums(LocalSums):
     """Sums over rows on a disk or anywhere else that reading takes time; the class of `Sums` for one machine."""
 
     @classmethod
@@ -112,14 +112,16 @@ class FarSums(LocalSums):
         """
         here = Margins(x.copy())
         if model is None or ahead is None:
-            return self._met(here, part.Request(x, False, curvature, _NOTHING))
+            return self._met(here, block_sums.Request(x, False, curvature, _NOTHING))
         # There is room for one vector. What a bound asks for next are the predicted slopes; margins follow from x.
         predicted, kept = Predicted(model.at_rows, ahead.copy()), self._emptied()
-        request, values = part.Request(x, False, curvature, predicted.point), self._values()
+        request, values = block_sums.Request(x, False, curvature, predicted.point), self._values()
 
-        def one(block: Block, some: slice) -> part.PartSums:
+        def one(block: Block, some: slice) -> block_sums.BlockSums:
             based = predicted.model.at_rows(block, some, self._loss, values)
-            return part.read(block, self._loss, request, _blank(np.empty(some.stop - some.start)), based, kept[some])
+            return block_sums.read(
+                block, self._loss, request, _blank(np.empty(some.stop - some.start)), based, kept[some]
+            )
 
         sweep = self._sweep(one, request)
         self._keep(predicted, kept)
@@ -128,14 +130,14 @@ class FarSums(LocalSums):
 
     def at_margins(self, margins: Recipe, *, curvature: bool = False) -> Sweep:
         """The same at a point whose margins are known. One read."""
-        return self._met(margins, part.Request(np.zeros(self.n_columns), True, curvature, _NOTHING))
+        return self._met(margins, block_sums.Request(np.zeros(self.n_columns), True, curvature, _NOTHING))
 
     def floored(self, sweep: Sweep, floor: float) -> Sweep:
         """The same sums, in whose curvature no row has less than `floor`. One read."""
         model, values = Model(sweep.at_rows.margins, floor), self._values()
 
         def one(block: Block, some: slice) -> np.ndarray:
-            return part.curvature(block, model.at_rows(block, some, self._loss, values).curvatures)
+            return block_sums.curvature(block, model.at_rows(block, some, self._loss, values).curvatures)
 
         least, largest = sweep.curvature_range
         curvatures = max(least, floor), max(largest, floor)
@@ -210,17 +212,17 @@ class FarSums(LocalSums):
     def _slot(self) -> _Slot:
         return _Slot()
 
-    def _met(self, margins: Recipe, request: part.Request) -> Sweep:
+    def _met(self, margins: Recipe, request: block_sums.Request) -> Sweep:
         """Sums at margins, which are kept; the first read brings the squares of the columns with it."""
         held = isinstance(margins, np.ndarray) or self._slot.recipe is margins
         kept, values = _NOTHING if held else self._emptied(), self._values()
         squares: dict[int, np.ndarray] | None = {} if self._column_squares is None else None
 
-        def one(block: Block, some: slice) -> part.PartSums:
+        def one(block: Block, some: slice) -> block_sums.BlockSums:
             if squares is not None:
-                squares[some.start] = part.column_squares_of(block)
+                squares[some.start] = block_sums.column_squares_of(block)
             here = _blank(values(margins, block, some) if request.known else np.empty(some.stop - some.start))
-            sums = part.read(block, self._loss, request, here, None, _NOTHING)
+            sums = block_sums.read(block, self._loss, request, here, None, _NOTHING)
             if not held:
                 kept[some] = here.margins
             return sums

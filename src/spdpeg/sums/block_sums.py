@@ -26,7 +26,7 @@ _NOTHING = np.zeros(0)
 _NO_ROOM = DenseChunk(_NO_MATRIX, routines())
 
 
-class PartSums(NamedTuple):
+class BlockSums(NamedTuple):
     """Means over a block; arrays that nobody asked for are empty."""
 
     loss: float
@@ -48,7 +48,7 @@ class Request(NamedTuple):
     """The point whose slopes a model predicts, or nothing."""
 
 
-def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows | None, u: np.ndarray) -> PartSums:
+def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows | None, u: np.ndarray) -> BlockSums:
     """Fill what belongs to the rows of a block, and return its sums."""
     d = block.rows.width + (block.rows.bias != 0.0)
     out = np.zeros((d, d)) if request.curvature else _NO_MATRIX
@@ -58,7 +58,7 @@ def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows
     room = _room(block.rows, d) if request.curvature else _NO_ROOM
     value = float(sweep(data, request.x, request.known, room, here, step, gradient, out))
     curvatures = here.curvatures
-    return PartSums(value, gradient, out, step.gradient, float(curvatures.min()), float(curvatures.max()))
+    return BlockSums(value, gradient, out, step.gradient, float(curvatures.min()), float(curvatures.max()))
 
 
 def margins(rows: Rows, n_rows: int, x: np.ndarray) -> np.ndarray:

@@ -39,7 +39,7 @@ _LEAST_PER_COORDINATE = 4
 """Rows for each coordinate below which there is no such start."""
 
 
-class Portions(Protocol):
+class RowBlocks(Protocol):
     """Blocks of rows in a fixed order.
 
     Attributes
