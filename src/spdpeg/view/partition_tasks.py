@@ -95,6 +95,7 @@ def checked_block(X: Any, y: Any, weights: Any, width: int, has_classes: bool) -
 
 
 def summarize(kept: Kept, loss: Loss) -> Summary:
+    """What the driver needs to know of a partition."""
     block: Block | None = kept.value
     if block is None:
         return Summary(0, 0, False, 0.0, 0, np.zeros(0), np.zeros(0), np.zeros(2))
@@ -140,6 +141,7 @@ def draw(kept: Kept, stride: int) -> tuple[Block, np.ndarray] | None:
 
 
 def resident(kept: Kept, first: int, encoding: Encoding) -> Resident:
+    """The sums over a partition, which stay with the worker."""
     return Resident(_checked(kept.value, first, encoding), encoding.loss)
 
 
@@ -165,6 +167,7 @@ def encode(block: Block, numbers: np.ndarray, encoding: Encoding) -> Block:
 
 
 def as_chunk(kept: Kept, first: int, encoding: Encoding) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A partition as a chunk of a stream: rows, labels, weights."""
     rows, labels, weights = _checked(kept.value, first, encoding)
     return data_matrix(rows), labels, weights
 
