@@ -137,7 +137,7 @@ class ClusterError(SpdpegError, RuntimeError):
 
 
 class CacheWarning(UserWarning):
-    """Compiled code could not be kept on disk; everything works, each process compiles anew.
+    """Compiled code could not be kept on disk; everything works, each process compiles again.
 
     See Also
     --------

@@ -207,7 +207,7 @@ def shown(value: Any) -> str:
 
 
 def is_dask(item: Any) -> bool:
-    """Whether this is an array, a data frame, a column or anything else of dask, told without importing it."""
+    """Whether this is an array, a data frame, a column or anything else of dask, without importing it."""
     if "dask" not in sys.modules:
         return False
     return any(kind.__module__.partition(".")[0] in ("dask", "dask_expr") for kind in type(item).__mro__)

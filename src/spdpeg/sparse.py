@@ -1,4 +1,4 @@
-"""SciPy's sparse matrices made sure of before compiled code, ours or SciPy's, follows their indices blindly."""
+"""Checks of SciPy's sparse matrices, before compiled code, ours or SciPy's, follows their indices blindly."""
 
 from typing import Any
 

@@ -55,17 +55,17 @@ class State:
     solver : str
         The name that was asked for; "auto" for a run whose methods are chosen by the planner.
     parameters : dict
-        Solver parameters that differ from their defaults, and the batch size of the method at work.
+        Solver parameters that differ from their defaults, and the batch size of the current method.
     seed : int
     iterations, rows, batches : int
-        Steps done and rows read in all, batches drawn by the method at work.
+        Steps done and rows read in all, batches drawn by the current method.
     allowance : float
         Rows that the budgets granted so far allow to read; keeps k + k passes equal to 2k passes.
     seconds : float
     numbers : dict
-        Of the method at work: constants fixed at its start, such as step sizes, counters and flags.
+        Of the current method: constants fixed at its start, such as step sizes, counters and flags.
     vectors : dict of array
-        Of the method at work: iterates and averages.
+        Of the current method: iterates and averages.
     loop : LoopState
         Of the loop: the stages of the run and the schedule of certificates.
     held : dict of array
@@ -103,12 +103,12 @@ class State:
 
     @property
     def batch_size(self) -> int:
-        """Rows in each batch of the method at work."""
+        """Rows in each batch of the current method."""
         return int(self.parameters["batch_size"])
 
     @property
     def steps(self) -> int:
-        """Steps done by the method at work; `iterations` counts those of the stages before it as well."""
+        """Steps done by the current method; `iterations` counts those of the stages before it as well."""
         return self.iterations - (self.loop.stages[-1].iterations if self.loop.stages else 0)
 
     def copy(self) -> "State":

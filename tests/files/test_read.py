@@ -294,7 +294,7 @@ def test_blocks_are_parsed_a_few_ahead(tmp_path, monkeypatch):
 
 def test_a_stream_tells_how_far_it_is(tmp_path):
     path, told = written(tmp_path / "data.csv", CSV), []
-    assert len(list(files.stream(path, 25, told=told.append))) == len(told) == 3
+    assert len(list(files.stream(path, 25, on_progress=told.append))) == len(told) == 3
     assert told[-1] == path.stat().st_size
 
 

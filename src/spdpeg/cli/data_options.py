@@ -87,11 +87,11 @@ def load_labelled(args: argparse.Namespace) -> tuple[Any, Any, list[str] | None]
     return X, y, names
 
 
-def chunks(args: argparse.Namespace, told: Callable[[int], Any] | None = None) -> Iterator[files.Table]:
-    """The rows, some at a time; `told` hears how many bytes of a text file were read."""
+def chunks(args: argparse.Namespace, on_progress: Callable[[int], Any] | None = None) -> Iterator[files.Table]:
+    """The rows, some at a time; `on_progress` is called with the bytes of a text file read so far."""
     source = in_blocks(args, least=0)
     if source is None:
-        yield from files.stream(rows_per_chunk=_CHUNK, told=told, **reading(args))
+        yield from files.stream(rows_per_chunk=_CHUNK, on_progress=on_progress, **reading(args))
         return
     start = 0
     for piece in pieces(source):
@@ -136,7 +136,7 @@ class Read(argparse.Action):
         self._read = read
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
-        """Read at once, so that what is wrong is told with the usage."""
+        """Read at once, so that errors are shown with the usage."""
         try:
             setattr(namespace, self.dest, self._read(values))
         except argparse.ArgumentTypeError as error:

@@ -63,8 +63,8 @@ def _demo(args: argparse.Namespace, console: Console) -> None:
     stories = {"signal": _signal(), "fit": fit, "stream": _stream(sample, optimum, args.passes, args.seed)}
     compiling = jit.compile_seconds()
     summary = "What spdpeg does, on data that need no download. Nothing in this page asks the network for anything."
-    told = {story.title: [document.text(story.sentence), *story.blocks] for story in stories.values()}
-    document.publish(args.output, "spdpeg: a first look", summary, told)
+    sections = {story.title: [document.text(story.sentence), *story.blocks] for story in stories.values()}
+    document.publish(args.output, "spdpeg: a first look", summary, sections)
     if args.json:
         facts = {name: story.facts for name, story in stories.items()}
         console.out(json.dumps({**facts, "compile_seconds": compiling, "page": args.output}), highlight=False)

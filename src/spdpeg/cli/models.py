@@ -45,7 +45,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def with_data(args: argparse.Namespace) -> tuple[Any, Any, Any, list[str] | None]:
     """The model, and the rows, labels and names of columns that it is for; the labels decide if no model is named."""
     if args.model is not None:
-        return build(args), *data_options.load_labelled(args)  # what is wrong with options is told before a long read
+        return build(args), *data_options.load_labelled(args)  # wrong options are reported before a long read
     X, y, names = data_options.load_labelled(args)
     classes = y.dtype.kind not in "iuf" or np.unique(y).size <= 2
     args.model = "fused-logistic" if classes else "fused-lasso"
@@ -72,7 +72,7 @@ def build(args: argparse.Namespace) -> Any:
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Let what scikit-learn refuses be told as what this package refuses."""
+    """Turn refusals of scikit-learn into errors of this package."""
     try:
         yield
     except ValueError as error:

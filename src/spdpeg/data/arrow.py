@@ -52,7 +52,7 @@ def open_parquet(
     drop: Sequence[int | str] = (),
     categorical: Sequence[str] | Mapping[str, Sequence[str] | None] = (),
 ) -> Tables:
-    """Parquet files as rows that are read in batches, in every pass anew: they need not fit into memory.
+    """Parquet files as rows that are read in batches, again in every pass: they need not fit into memory.
 
     Parameters
     ----------

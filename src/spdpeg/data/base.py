@@ -52,7 +52,7 @@ class Source:
     See Also
     --------
     Dense, CSR : Rows in memory or memory-mapped.
-    Tables : Rows that are read in blocks, in every pass anew.
+    Tables : Rows that are read in blocks, again in every pass.
     as_source : Anything that `Problem` takes as X, as a source.
 
     Examples

@@ -89,7 +89,7 @@ def _picked(rows: Rows, places: np.ndarray) -> Rows:
 
 
 def _compressed(like: Rows, values: np.ndarray, indices: np.ndarray, lengths: np.ndarray) -> Rows:
-    """Sparse rows of these lengths; they come from blocks, whose indices were made sure of."""
+    """Sparse rows of these lengths; they come from blocks, whose indices have been checked."""
     kind = indices.dtype if values.size <= np.iinfo(indices.dtype).max else np.int64
     indptr = np.zeros(lengths.size + 1, dtype=kind)
     np.cumsum(lengths, out=indptr[1:])

@@ -225,7 +225,7 @@ def _kind(path: Path) -> Any:
     try:
         return json.loads((path / _MANIFEST).read_text())["format"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None  # which is told when it is opened
+        return None  # which is reported when it is opened
 
 
 def _path(directory: Any) -> Path:

@@ -1,4 +1,4 @@
-"""Rows that are read anew in every pass, as tables in a fixed order: data that need not fit into memory."""
+"""Rows that are read again in every pass, as tables in a fixed order: data that need not fit into memory."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -20,7 +20,7 @@ _BLOCK = 1 << 16
 
 
 def fetch(address: str, path: Path) -> None:
-    """Write what the address sends to a file; an OSError if that is not to be had, or not all of it."""
+    """Download an address into a file; an OSError if it is not available, or incomplete."""
     _check(address)
     try:
         with urllib.request.build_opener(_Forwarding()).open(address, timeout=_PATIENCE) as answer:

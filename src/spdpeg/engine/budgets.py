@@ -25,7 +25,7 @@ class Budget:
     least_seconds: float = 0.0
     """Passes and iterations are not limited before this: a thousand passes over three rows take no time."""
     timer: Callable[[], float] = time.perf_counter
-    """What seconds are told by; `time.thread_time` where other work on the machine shall not count."""
+    """The clock; `time.thread_time` leaves out other work on the machine."""
 
 
 class Clock:

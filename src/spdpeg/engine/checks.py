@@ -25,7 +25,7 @@ _ROW_VECTORS = 12
 keeps of them, and what a certificate takes for a moment."""
 
 _BLOCK_VECTORS = 12
-"""Numbers for each row of a block at work, where one number stays with each row."""
+"""Numbers for each row of the current block, where one number stays with each row."""
 
 _MATRICES = 12
 """Matrices of d x d: the curvature at two points, and what the quadratic model is solved with."""

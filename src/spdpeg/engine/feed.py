@@ -45,7 +45,7 @@ class FiniteFeed:
 
     def __init__(self, problem: View, solver: Solver, state: State) -> None:
         n = self.rows_per_pass = problem.sums.n_rows
-        self.block: Any = problem.sums.block  # None where only sums over rows are to be had
+        self.block: Any = problem.sums.block  # None where only sums over rows are available
         if problem.rows.on_disk and not solver.on_sums:
             _ = problem.rows.statistics  # which refuses what is no number; sums do that as they go
         self._state = state

@@ -122,7 +122,7 @@ class _Run:
     def turn(self, interrupted: Callable[[], bool]) -> Status | None:
         """Certify what is due, then take a slice of steps; says so if the run should stop here."""
         state, before = self._state, self._clock.total
-        # Before the method is asked whether it has ended: one that stops because it is done shall end with the proof.
+        # Before the method is asked whether it has ended: one that stops because it is done must end with the proof.
         if self._recorder.certificate_due(state):
             status = self._recorder.check(state, self._callback)
             if status is not None:
@@ -161,7 +161,7 @@ class _Run:
             state.allowance = float(state.rows)
         rows = state.rows
         result = recorder.result(shown, status)
-        # What the last certificate reads from a disk is told in the result and not kept: a run that goes on from here
+        # What the last certificate reads from a disk counts in the result and is not kept: a run that goes on from here
         # takes the steps of one that was never cut.
         state.rows = rows
         result.state = state

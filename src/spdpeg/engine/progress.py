@@ -45,12 +45,12 @@ def with_bar(work: "Callable[[Callable[[recorder.Progress], None]], Result]") ->
             facts = f"objective {record.objective:.6g}  gap {record.gap:.1e}"
             bar.update(run, completed=record.fraction, description=f"passes {record.passes:.3g}", facts=facts)
 
-        def told(number: int, block: int, blocks: int) -> None:
+        def on_block(number: int, block: int, blocks: int) -> None:
             if block == 1:
                 bar.reset(read, total=blocks, description=f"read {number}", visible=True)
             bar.update(read, completed=block)
 
-        with watched(told):
+        with watched(on_block):
             return work(show)
 
 

@@ -233,7 +233,7 @@ class Recorder:
         return self._evaluation
 
     def fell_back(self) -> bool:
-        """Whether there is a point of an earlier stage to end at; the method at work stands there then."""
+        """Move the current method to the best point of an earlier stage, if there is one; returns whether there is."""
         if self._left is None:
             return False
         self._stages.back_to(self._left[1])
@@ -254,7 +254,7 @@ class Recorder:
             before = sums.reads
             last = self._tol is None or not self._stages.proceeds
             certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol, gradient, last)
-            if not sums.resident:  # where a read is dear, all of them count
+            if not sums.resident:  # where a read is expensive, all of them count
                 state.rows += (sums.reads - before) * sums.n_rows
             self.certificate = certificate.judged(self._tol or 0.0, self._size)
             self._certified_at = state.iterations

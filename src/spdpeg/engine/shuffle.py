@@ -137,7 +137,7 @@ def _draw(size: int, seed: int, width: int, chunk: int) -> np.ndarray:
 
 
 def _repeats(width: int, numbers: Any) -> Any:
-    """Whether a row of so many columns is used again when those of these numbers come."""
+    """Whether a row of the buffer is used again when the rows with these numbers come; rows have so many columns."""
     return (numbers >= _BY_HEART * width) & (numbers < _REPEATED)
 
 

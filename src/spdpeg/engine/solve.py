@@ -64,14 +64,14 @@ def _telling(run: Callable[P, Result]) -> Callable[P, Result]:
     """The same with a warning if the run ended far from optimal."""
 
     @functools.wraps(run)
-    def told(*args: P.args, **kwargs: P.kwargs) -> Result:
+    def warning(*args: P.args, **kwargs: P.kwargs) -> Result:
         result = run(*args, **kwargs)
         reached = "" if result.certificate is None else _far(result.certificate)
         if reached and result.iterations and result.status in _UNFINISHED:
             warnings.warn(f"{result.ran} ended {reached}: {result.status}. {_advice(result)}", FarFromOptimalWarning, 2)
         return result
 
-    return told
+    return warning
 
 
 @_telling
@@ -238,7 +238,7 @@ quietly: Callable[..., Result] = inspect.unwrap(solve)
 
 
 def _far(certificate: Certificate) -> str:
-    """In words, how far it is; empty if it is not far, or nobody knows."""
+    """How far from the optimum, in words; empty if it is close, or the distance is unknown."""
     if certificate.met is not None:
         return ""
     if math.isfinite(certificate.rel_gap):
@@ -281,7 +281,7 @@ def _planned(
 
 
 def _streams(problem: View, solver: str | Solver) -> bool:
-    """Whether rows that are read in blocks shall be a stream: for methods that need each of them only once."""
+    """Whether to read rows in blocks as a stream: for methods that need each of them only once."""
     if problem.rows.in_memory or (isinstance(solver, str) and solver == "auto"):
         return False
     about = (resolve(solver, {}) if isinstance(solver, str) else solver).about

@@ -25,8 +25,8 @@ class Planned(NamedTuple):
         Why this method, in words that users read.
     leave : callable, optional
         `leave(problem, state, gap)` is asked at each certificate whether the next stage should take over; `gap` is
-        `remaining(certificate)`, and `state.loop` holds that of the last one. The run is then certified even if nobody
-        asked for a tolerance. Without it the stage is the last one.
+        `remaining(certificate)`, and `state.loop` holds that of the last one. The run is then certified even without a
+        tolerance. None if the stage is the last one.
     """
 
     method: Solver
@@ -55,7 +55,7 @@ def begin(problem: View, stage: Planned, state: State, batch_size: int, x: np.nd
 
 
 def _place(problem: View, method: Solver, state: State, x: np.ndarray, y: np.ndarray | None) -> None:
-    """Let a method stand at x."""
+    """Start a method at x."""
     numbers, state.vectors = method.start(problem, state.batch_size, x)
     # Parameters of methods may be whole numbers of any size, which compiled code would take for another type.
     state.numbers = {name: float(number) for name, number in numbers.items()}
@@ -113,7 +113,7 @@ class Stages:
         return True
 
     def back_to(self, solution: Solution) -> None:
-        """Let the method at work stand where an earlier one had come to."""
+        """Move the current method to the solution of an earlier one."""
         _place(self._problem, self.method, self._state, solution.x, -solution.dual)
 
     def _tell(self, certificate: Certificate, evaluation: Evaluation, tol: float | None) -> None:

@@ -115,7 +115,7 @@ class FusedCoxRegressionCV(ChosenWeights, FusedCoxRegression):
 class GraphGuidedLogisticRegressionCV(ChosenWeights, GraphGuidedLogisticRegression):
     """Graph-guided logistic regression whose weights lam1 and lam2 are chosen from the data.
 
-    See `GraphGuidedLogisticRegression` for the model. A graph that is learned from the data is learned anew in each
+    See `GraphGuidedLogisticRegression` for the model. A graph that is learned from the data is learned again in each
     fold, from the rows that are not held out.
 
     See Also

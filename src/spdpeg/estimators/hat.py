@@ -41,7 +41,7 @@ class ShrunkPieces(InPieces):
             self.hat_traces_ = [self._measured(k, problem) for k, problem in enumerate(plan.problems)]
 
     def _measured(self, k: int, problem: Problem) -> float | None:
-        """Degrees of freedom, told from the rows."""
+        """Degrees of freedom, computed from the rows."""
         labels, curvature = self._labels_if_any(k), self._curvature(k)
         if labels is None or curvature is None:
             return None

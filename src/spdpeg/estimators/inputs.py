@@ -1,6 +1,6 @@
 """Checks of user input: arrays, data frames, sources read block by block, dask collections.
 
-What scikit-learn refuses is told in the errors of this package, and a call that fails leaves the model as it was.
+Refusals of scikit-learn become errors of this package, and a call that fails leaves the model as it was.
 """
 
 import copy

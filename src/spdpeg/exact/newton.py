@@ -58,7 +58,7 @@ _BEYOND = 700.0
 """Margins whose exponential is 0 or infinite: of labels that are all 0, whose best intercept is infinite."""
 
 _SAMPLE_STEPS, _SAMPLE_ENOUGH = 15, 1e-2
-"""Most steps on a sample, and the relative decrease of the model at which it has told what it knows."""
+"""Most steps on a sample, and the relative decrease of the model at which more steps would fit the sample alone."""
 
 _CALLS, _FACTORISATIONS = 2e6, 0.05
 """What a model costs, counted in additions to scattered numbers: the calls, and a part of d^3."""

@@ -138,8 +138,8 @@ class ProxNewton(FullReads):
         if sampled and not math.isnan(state.numbers["start"]):
             state.numbers["start"] = at_zero  # what is left of the loss is told beside x = 0, whatever the sample knew
         if given and problem.sums.resident:
-            # A start of one's own may be the solution. Where a read is dear, the next step tells as much as a
-            # certificate here would, for the same read.
+            # A given start may be the solution. Where a read is expensive, the next step tells as much as a certificate
+            # here would, for the same read.
             state.numbers["drop"] = 0.0
         return reads * problem.sums.n_rows + sampled
 
@@ -216,7 +216,7 @@ class ProxNewton(FullReads):
         return kept.copy() if kept.size else kept_for(kept, self._predicted)
 
     def _iterate(self, problem: View, state: State) -> Iterate:
-        """Where the run stands, with the curvature: kept from the last step, or made anew from the margins."""
+        """Where the run stands, with the curvature: kept from the last step, or recomputed from the margins."""
         v, numbers = state.vectors, state.numbers
         at = kept_for(v["margins"], self._iterates)
         if at is None:

@@ -209,7 +209,7 @@ class WorkingSet(FullReads):
         return _Parts(problem)
 
     def _identified(self, problem: View, state: State) -> Identified:
-        """The pieces for the next step, found when x was; anew in a run that is resumed."""
+        """The pieces for the next step, found when x was; recomputed in a run that is resumed."""
         found = kept_for(state.vectors["margins"], self._found)
         return self._identify(problem, state) if found is None else found
 

@@ -103,13 +103,13 @@ def stream(
     target: int | str | None = None,
     drop: Sequence[int | str] = (),
     categorical: Sequence[str] | Mapping[str, Sequence[str] | None] = (),
-    told: Callable[[int], Any] | None = None,
+    on_progress: Callable[[int], Any] | None = None,
 ) -> Iterator[Table]:
     r"""Read LIBSVM text, CSV or Parquet as chunks (X, y) of up to `rows_per_chunk` rows, one in memory at a time.
 
     The other parameters are those of `read`. Categories that are not listed are looked for first, for which the file is
     read once more. Without `n_features`, the first chunk says how many columns LIBSVM text has, and a later row with
-    more is refused. `told` hears how many bytes were read.
+    more is refused. `on_progress` is called with the number of bytes read so far.
 
     Returns
     -------
@@ -141,8 +141,8 @@ def stream(
                 "Read it whole, or convert it to LIBSVM text, CSV or Parquet."
             )
         for chunk in _found(_STREAMERS, name)(source, rows_per_chunk, n_features, asked):
-            if told is not None:
-                told(source.position)
+            if on_progress is not None:
+                on_progress(source.position)
             yield chunk
 
 

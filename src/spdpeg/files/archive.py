@@ -104,5 +104,5 @@ def _size(file: IO[bytes]) -> int:
 
 
 def _damage(error: Exception, what: str) -> InputError:
-    told = str(error) or type(error).__name__
-    return InputError(f"{what} ({told})")
+    message = str(error) or type(error).__name__
+    return InputError(f"{what} ({message})")

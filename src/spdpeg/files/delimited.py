@@ -185,8 +185,8 @@ def _line_by_line(layout: Layout, name: str, first: int, block: bytes) -> Part:
     """The same by NumPy's parser."""
     source = Lines(name, first, block)
     numbers, texts = _fields(source, layout, None) or (np.empty((0, layout.width)), {})
-    told = [] if layout.roles.target is None else texts.get(layout.roles.target, [])
-    return Part(numbers[:, layout.roles.features], None, told, np.array(source.numbers, dtype=np.int64))
+    labels = [] if layout.roles.target is None else texts.get(layout.roles.target, [])
+    return Part(numbers[:, layout.roles.features], None, labels, np.array(source.numbers, dtype=np.int64))
 
 
 def _joined(parts: list[Part]) -> Part:

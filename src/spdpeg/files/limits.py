@@ -12,14 +12,14 @@ _TIMES = 100
 
 
 def expanded(stored: int) -> int:
-    """Bytes that a file of `stored` bytes may take when it is read: 256 MiB or 100 times its size, if not told else."""
-    told = os.environ.get(VARIABLE)
-    if not told:
+    """Bytes that a file of `stored` bytes may expand to: 256 MiB or 100 times its size, unless the user set it."""
+    given = os.environ.get(VARIABLE)
+    if not given:
         return max(_ANYWAY, _TIMES * stored)
     try:
-        return int(told)
+        return int(given)
     except ValueError:
-        raise InputError(f"{VARIABLE} is {told!r}. Set it to a number of bytes, or unset it.") from None
+        raise InputError(f"{VARIABLE} is {given!r}. Set it to a number of bytes, or unset it.") from None
 
 
 def refusal(claimed: int, allowed: int) -> str:

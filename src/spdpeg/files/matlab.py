@@ -26,15 +26,17 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     content = source.content()
     allowed = limits.expanded(source.size)
     answer = _asked(source.name, content, allowed)
-    told = answer.stderr.decode("utf-8", "replace").strip()
+    output = answer.stderr.decode("utf-8", "replace").strip()
     if answer.returncode == NEWER:
         raise UnsupportedError(
             f"{source.name} is a .mat file of version 7.3, which is HDF5. Save it in MATLAB with the option -v7."
         )
     if answer.returncode == NO_ROWS:
-        raise InputError(f"{source.name} holds {told or 'nothing'}, but neither X nor A. Save the rows as X, one each.")
+        raise InputError(
+            f"{source.name} holds {output or 'nothing'}, but neither X nor A. Save the rows as X, one each."
+        )
     if answer.returncode != 0:
-        reason = told if answer.returncode == DAMAGED else "reading it crashed"
+        reason = output if answer.returncode == DAMAGED else "reading it crashed"
         raise InputError(f"{source.name} is no .mat file or is damaged ({reason}). Write it anew.")
     with Archive(io.BytesIO(answer.stdout)) as archive:
         X = archive.array("X") if "X" in archive.arrays else sparse(archive)

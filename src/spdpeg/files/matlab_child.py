@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 DAMAGED, NEWER, NO_ROWS = 3, 4, 5
-"""Exit codes; what is to be told goes to standard error."""
+"""Exit codes; messages go to standard error."""
 
 _OVERHEAD = 2 << 30
 """Bytes of address space for the interpreter and its libraries."""

@@ -31,7 +31,7 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
 
 
 def sparse(archive: Archive) -> Any:
-    """The matrix that scipy.sparse.save_npz wrote, not converted and not yet made sure of."""
+    """The matrix that scipy.sparse.save_npz wrote, not converted and not yet checked."""
     names = archive.array("format").ravel()[:1].tolist()
     format = names[0].decode("ascii", "replace") if names and isinstance(names[0], bytes) else "".join(map(str, names))
     shape = archive.array("shape")
@@ -65,5 +65,5 @@ def _whole(archive: Archive, name: str) -> np.ndarray:
 
 def _sentence(error: InputError) -> str:
     """The complaint with what to do, if it does not tell that itself."""
-    told = str(error)
-    return told if told.endswith(".") else f"{told}. Write it anew with numpy.savez."
+    message = str(error)
+    return message if message.endswith(".") else f"{message}. Write it anew with numpy.savez."

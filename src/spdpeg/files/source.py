@@ -1,4 +1,4 @@
-"""Files opened for reading: compression undone, lines counted, damage told apart from wrong content."""
+"""Files opened for reading: compression undone, lines counted, damage distinguished from wrong content."""
 
 import bz2
 import gzip
@@ -155,7 +155,7 @@ class Source(Lines):
 
     @property
     def size(self) -> int:
-        """Bytes that are stored; those read so far where that cannot be told, as of a pipe."""
+        """Bytes that are stored; those read so far where that is unknown, as for a pipe."""
         try:
             found = os.fstat(self._raw.fileno())
             return found.st_size if stat.S_ISREG(found.st_mode) else self._length

@@ -34,7 +34,7 @@ _SHORTEST, _SUFFICIENT = 1e-6, 1e-4
 """Lengths of steps, and the part of the predicted decrease that one must bring."""
 
 _ROUNDING = 16.0 * np.finfo(float).eps
-"""Relative error of objectives, beyond which no gap can be told."""
+"""Relative error of objectives, beyond which no gap can be resolved."""
 
 
 class Solution(NamedTuple):

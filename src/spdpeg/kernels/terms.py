@@ -15,7 +15,7 @@ from .jit import Term, as_ints, as_reals, call_linear, call_prox, inner, kernel
 
 
 class Terms(NamedTuple):
-    """Everything a kernel calls. Addresses are valid in this process only, so they are made anew for each run."""
+    """Everything a kernel calls. Addresses are valid in this process only, so they are made for each run."""
 
     derivative: Term
     prox1: Term

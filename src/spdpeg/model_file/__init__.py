@@ -157,7 +157,7 @@ def is_model(path: str | os.PathLike[str]) -> bool:
         try:
             with zipfile.ZipFile(file) as archive:
                 return _HEADER in archive.namelist()
-        # zipfile fails in many ways on what is no archive; that the file cannot be opened is told above.
+        # zipfile fails in many ways on what is no archive; that the file cannot be opened is reported above.
         except Exception:
             return False
 
@@ -178,9 +178,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
             if hashlib.sha256(member).hexdigest() != header["sha256"][name]:
                 raise InputError(f"{name} does not match its checksum")
     except InputError as error:
-        told = str(error)
-        advice = "" if told.endswith(".") else " Copy it again, or fit the model anew."
-        raise InputError(f"{path} is not a model of spdpeg or is damaged ({told.rstrip('.')}).{advice}") from None
+        message = str(error)
+        advice = "" if message.endswith(".") else " Copy it again, or fit the model anew."
+        raise InputError(f"{path} is not a model of spdpeg or is damaged ({message.rstrip('.')}).{advice}") from None
     return header, members
 
 

@@ -1,4 +1,4 @@
-"""A loaded estimator made sure of: everything that predictions and descriptions rely on is there and fits together."""
+"""Checks of a loaded estimator: everything that predictions and descriptions rely on is there and fits together."""
 
 import math
 from typing import Any

@@ -93,7 +93,7 @@ def pieces(F: Operator, zero: np.ndarray, order: int | None = None) -> np.ndarra
 
 
 def n_pieces(F: Operator, x: np.ndarray) -> int:
-    """Number of pieces of x, told from its entries alone, where F takes differences of two of them."""
+    """Number of pieces of x, from its entries alone, where F takes differences of two of them."""
     matrix = F.matrix()
     labels = pieces(F, np.abs(matrix @ x) <= _ALIKE * (abs(matrix) @ np.abs(x)))
     assert labels is not None

@@ -401,7 +401,7 @@ class Penalty(Parameterized):
 
 
 def _explained(method: Callable[[Any, np.ndarray], float]) -> Callable[[Any, np.ndarray], float]:
-    """The method; where it fails because of parameters or a point that make no sense, it is that which is told."""
+    """The method, with an error that names the parameters or the point where these make no sense."""
 
     @wraps(method)
     def call(self: Penalty, v: np.ndarray) -> float:

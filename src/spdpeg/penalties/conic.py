@@ -313,7 +313,7 @@ def _is_clean(K: sp.csr_array) -> bool:
 
 @lru_cache(maxsize=16)
 def _no_entries(rows: int, columns: int) -> sp.csr_array:
-    """A matrix of zeros, which nobody writes to."""
+    """A shared matrix of zeros, never written to."""
     return sp.csr_array((rows, columns))
 
 

@@ -118,7 +118,7 @@ def _tried(
     A constraint that is small beside what H and b ask for may be met only in units of the latter.
     """
     found = _minimized(model, accuracy, attempt, before)
-    # Both are told from a ray, which is a proof; another attempt would find the same.
+    # Both follow from a ray, which is a proof; another attempt would find the same.
     if found.status in ("infeasible", "unbounded"):
         return found, False
     missed = model.form.bounded and model.misses(found.w)

@@ -25,7 +25,7 @@ FARTHEST = 1e-6
 
 
 def corrected(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """w and y with a residual of rounding size where it was larger; as they were if that is not to be had."""
+    """w and y with a residual of rounding size where it was larger; unchanged if that fails."""
     form = model.form
     if model.width > _MOST or not isinstance(model.H, np.ndarray):
         return w, y

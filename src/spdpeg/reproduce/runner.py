@@ -34,7 +34,7 @@ class Job(NamedTuple):
 
 
 _CONTENT = 4
-"""What pieces hold; raised when that changes, so that those of another version are made anew."""
+"""Version of the format of pieces; those of another version are computed again."""
 
 
 class Parts:
@@ -101,7 +101,7 @@ def preparations(study: Study) -> list[Job]:
 
 
 def curves(study: Study) -> list[Job]:
-    """Round after round, so that the time left can be told from the first."""
+    """Round after round, so that the time left can be estimated from the first."""
     found = [
         Job("curve", task, data, method, fold, seed)
         for task in study.tasks

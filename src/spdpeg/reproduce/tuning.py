@@ -6,7 +6,7 @@ from itertools import product
 from typing import NamedTuple
 
 _MOST_MOVES = 8
-"""So many moves of a factor of 3 or 4 reach any sensible parameter; a walk that goes on is stopped and told."""
+"""So many moves of a factor of 3 or 4 reach any sensible parameter; a walk that goes on is stopped and reported."""
 
 _WORTH = 1e-4
 """A neighbour must be better by this share of the score: where a parameter tends to nothing, gains do too."""

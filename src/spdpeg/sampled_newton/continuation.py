@@ -31,9 +31,9 @@ _READS = 2.0
 _ROWS_PER_FEATURE = 20
 """Rows per coordinate that the curvature is averaged over, whatever they cost."""
 _POOR = 0.1
-"""Fraction of a gap that a step may leave before the curvature is computed anew."""
+"""Fraction of a gap that a step may leave before the curvature is recomputed."""
 _MISSES = 5
-"""Steps that did not end a run, after which the curvature is computed anew."""
+"""Steps that did not end a run, after which the curvature is recomputed."""
 
 
 class Neighbour(NamedTuple):
@@ -116,7 +116,7 @@ class Continuation:
         return certify(problem, x, dual, evaluation=evaluation, tol=tol).judged(tol, self._loss_size)
 
     def _refresh(self, margins: np.ndarray) -> int:
-        """Take the curvature anew if it is time; the number of rows read."""
+        """Recompute the curvature if it is due; returns the number of rows read."""
         if self._misses < _MISSES:
             return 0
         self._misses = 0

@@ -258,7 +258,7 @@ class WideModel:
         self._products = products.toarray() if sp.issparse(products) else products
 
     relative_rho = math.nan
-    """Unlike that of TallModel, rho is chosen anew at each step."""
+    """Unlike that of TallModel, rho is chosen at each step."""
 
     def move(self, margins: np.ndarray, floor: float, stride: int, first: int, relative_rho: float) -> int:
         """Put the model where the margins are; the number of rows read: all of them."""

@@ -61,7 +61,7 @@ def denoise(
         For images and volumes: penalise the lengths of the gradients instead of their entries, so that slanted edges
         cost no more than others.
     sigma : float, optional
-        Standard deviation of the noise of values of weight 1, for "sure" and "bic". By default it is told from the
+        Standard deviation of the noise of values of weight 1, for "sure" and "bic". By default it is estimated from the
         median of |F y|.
     folds : int, default=5
         For "cv".

@@ -32,7 +32,7 @@ class Maps(NamedTuple):
 def dual_ascent(
     signal: Signal, lam2: Any, tol: float, most_checks: int, start: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, Certificate]:
-    """Minimise 1/2 sum w (x - y)^2 + l1 |x|_1 + r2(F x) by FISTA on its dual, begun anew where it turns back.
+    """Minimise 1/2 sum w (x - y)^2 + l1 |x|_1 + r2(F x) by FISTA on its dual, restarted where it turns back.
 
     Every u in the domain of r2* has the x that minimises the Lagrangian, and a gap. In the end neighbours that hardly
     differ become one piece if that does not raise the objective.

@@ -510,7 +510,7 @@ def kept_for(vector: np.ndarray, kept: tuple[np.ndarray, T] | None) -> T | None:
 def per_problem(make: Callable[[S, View], T]) -> Callable[[S, View], T]:
     """Keep what a method makes of a problem, until it is asked about another one.
 
-    For what follows from the problem and is dear to make, so that it is no part of the state.
+    For what follows from the problem and is expensive to compute, so that it need not be part of the state.
     """
     name = f"_last{make.__name__}"
 

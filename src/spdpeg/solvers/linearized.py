@@ -1,4 +1,4 @@
-"""The family of linearized ADMM: one compiled step, told apart by order, gradient estimate, step size and average."""
+"""The family of linearized ADMM: one compiled step; methods differ by order, gradient estimate, step and average."""
 
 import math
 from dataclasses import dataclass

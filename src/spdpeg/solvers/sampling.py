@@ -68,7 +68,7 @@ class Independent:
 class Importance(Independent):
     """Uniform batches to start with, then ones that hold a row with its probability; no row twice in one.
 
-    Drawing a batch anew because of a repetition changes the proportions slightly, the less the larger N is.
+    Redrawing a batch because of a repetition changes the proportions slightly, the less the larger N is.
     """
 
     def __init__(self, probabilities: np.ndarray, batch_size: int, seed: int, uniform: int) -> None:
@@ -101,7 +101,7 @@ class Importance(Independent):
 
 
 class Reshuffled:
-    """Every row once per pass, in an order drawn anew for each pass.
+    """Every row once per pass, in a new random order for each pass.
 
     With `rows_together`, blocks of that many neighbouring rows are visited in random order and shuffled inside:
     what a disk can deliver.

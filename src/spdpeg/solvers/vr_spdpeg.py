@@ -53,7 +53,7 @@ _MOST_BALANCE = 64.0
 _NOTHING = np.zeros(0)
 
 _REFRESH = 50
-"""Passes after which SAGA's running mean is computed anew, before rounding errors add up."""
+"""Passes after which SAGA's running mean is recomputed, before rounding errors add up."""
 
 _TOSSES = 1 << 40
 

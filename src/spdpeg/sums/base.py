@@ -59,7 +59,7 @@ class Evaluation(NamedTuple):
     """None where no row was read."""
     gradient: np.ndarray
     positive_part: np.ndarray | None
-    """The gradient's part from rows with positive slopes; None where nobody has asked for it."""
+    """The gradient's part from rows with positive slopes; None unless it was asked for."""
 
 
 class Sample(NamedTuple):

@@ -27,7 +27,7 @@ _NO_ROOM = DenseChunk(_NO_MATRIX, routines())
 
 
 class BlockSums(NamedTuple):
-    """Means over a block; arrays that nobody asked for are empty."""
+    """Means over a block; arrays that were not asked for are empty."""
 
     loss: float
     gradient: np.ndarray

@@ -1,4 +1,4 @@
-"""Sums over rows that are read anew each time, where nothing but one number stays with each row.
+"""Sums over rows that are read again each time, where nothing but one number stays with each row.
 
 A token is a recipe: the points from which the numbers of the rows follow. The numbers made last are kept in one vector,
 8 bytes a row; those of any other token follow from the rows of a block while it is read, or take a read of their own.

@@ -131,7 +131,7 @@ class Mapped(InMemory):
 
 
 class Read:
-    """Blocks of a source that is read anew each time."""
+    """Blocks of a source that is read again each time."""
 
     resident, is_sparse = False, False
 

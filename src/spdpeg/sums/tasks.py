@@ -157,13 +157,13 @@ def sums_of_sweep(kept: Kept, resident: Resident, n_rows: int, with_rows: bool) 
     sweep: Sweep = kept.value
     fraction = sweep.margins.size / n_rows
     sums = fraction * sweep.loss, fraction * sweep.gradient, _times(fraction, sweep.curvature)
-    told: tuple[Any, ...] = (None, None, None)
+    of_predicted: tuple[Any, ...] = (None, None, None)
     if sweep.predicted is not None:
         u = _own(sweep.predicted)
         of_slopes = sweep.predicted_gradient, resident.sums.mean_square(u), resident.sums.conjugate(u, 1.0)
-        told = tuple(fraction * value for value in of_slopes)
+        of_predicted = tuple(fraction * value for value in of_slopes)
     least, largest = sweep.curvature_range
-    found = Summand((*sums, *told), np.array([-least, largest]))
+    found = Summand((*sums, *of_predicted), np.array([-least, largest]))
     if not with_rows:
         return found
     others = rows_alone(resident, n_rows)

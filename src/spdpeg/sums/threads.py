@@ -82,9 +82,9 @@ def allowed() -> int:
 
 
 @contextmanager
-def watched(told: Callable[[int, int, int], None]) -> Iterator[None]:
-    """Let `told(read, block, blocks)` hear of each block that is done in reads of rows that are far away."""
-    token = _watcher.set(told)
+def watched(on_block: Callable[[int, int, int], None]) -> Iterator[None]:
+    """Call `on_block(read, block, blocks)` after each block, in reads of rows that are not in memory."""
+    token = _watcher.set(on_block)
     try:
         yield
     finally:
@@ -93,9 +93,9 @@ def watched(told: Callable[[int, int, int], None]) -> Iterator[None]:
 
 def tell(read: int, block: int, blocks: int) -> None:
     """A block of a read is done."""
-    told = _watcher.get()
-    if told is not None:
-        told(read, block, blocks)
+    on_block = _watcher.get()
+    if on_block is not None:
+        on_block(read, block, blocks)
 
 
 def in_order(work: Callable[[_Item], _Out], items: Iterable[_Item]) -> Iterator[_Out]:

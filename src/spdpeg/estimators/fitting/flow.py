@@ -88,8 +88,8 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution], details: bool 
         _warn(model, solution.result)
     n_iter = max(math.ceil(solution.result.passes) for solution in solutions)
     terms = plan.terms
-    told = account(solutions, terms.r2, terms.F, _total_weight(plan.data)) if details else {}
-    store(model, terms, solutions, n_iter, [], told)
+    accounted = account(solutions, terms.r2, terms.F, _total_weight(plan.data)) if details else {}
+    store(model, terms, solutions, n_iter, [], accounted)
     if getattr(model, "refit", False) is not False:
         refit(model, plan)
     if getattr(plan.data.X, "dtype", None) == np.float32:
@@ -138,9 +138,9 @@ def store(
     solutions: Sequence[Solution],
     n_iter: int,
     learners: list[Any],
-    told: dict[str, Any],
+    accounted: dict[str, Any],
 ) -> None:
-    """The one place where fitted attributes are set, those that were `told` by `account` among them.
+    """The one place where fitted attributes are set, those of `account` among them.
 
     `_derive` adds those that a model makes of its coefficients.
     """
@@ -150,13 +150,13 @@ def store(
     for name in ("objective", "certificate", "history", "dual"):
         values = [getattr(solution.result, name) for solution in solutions]
         found[f"{name}_"] = values[0] if len(values) == 1 else values
-    for name, value in (found | told).items():
+    for name, value in (found | accounted).items():
         setattr(model, name, value)
     model._derive()
 
 
 def _warn(model: Model, result: Result | Run) -> None:
-    """Say so if the tolerance is not met, or there is nothing to be had."""
+    """Warn if the tolerance is not met, or the problem has no solution."""
     if result.status is Status.INFEASIBLE:
         raise InputError(
             f"The penalties of {type(model).__name__} contradict each other: {result.status}. Widen one of the sets."
