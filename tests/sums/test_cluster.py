@@ -19,7 +19,7 @@ from spdpeg.estimators import (
 )
 from spdpeg.parameters import is_dask
 from spdpeg.sums import rounds
-from spdpeg.view import partitions
+from spdpeg.view.partition_tasks import folds_of
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -259,7 +259,7 @@ def test_folds_are_rows_of_weight_0(client: Any, rows: Any, weighted: bool) -> N
     kinds = np.digitize(y, [-1.0, 1.0] if weighted else [0.0])
     dX, dy, dk, dw = cut(X, y, kinds, weights)
     used = weights > 0.0 if weighted else np.ones(ROWS, dtype=bool)  # numbers count the rows that are left
-    folds = partitions._folds(np.arange(used.sum()), 3)
+    folds = folds_of(np.arange(used.sum()), 3)
     assert np.bincount(folds.astype(int)).min() > 40
     split = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(3)]
     squared, logistic = {"n_lam2": 2}, {"n_lam2": 1, "class_weight": "balanced"}

@@ -66,7 +66,7 @@ class Fold(NamedTuple):
 
     def marks(self, rows: np.ndarray) -> np.ndarray:
         """Which of the rows with these numbers are meant."""
-        return (_folds(rows, self.n_folds) == self.number) == self.held
+        return (folds_of(rows, self.n_folds) == self.number) == self.held
 
 
 def checked_block(X: Any, y: Any, weights: Any, width: int, has_classes: bool) -> Kept:
@@ -172,7 +172,7 @@ def as_chunk(kept: Kept, first: int, encoding: Encoding) -> tuple[Any, np.ndarra
     return data_matrix(rows), labels, weights
 
 
-def _folds(rows: np.ndarray, count: int) -> np.ndarray:
+def folds_of(rows: np.ndarray, count: int) -> np.ndarray:
     """Folds of rows by their numbers, mixed so well that no order of the rows matters (the finalizer of splitmix64)."""
     z = rows.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -184,7 +184,7 @@ def fold_totals(kept: Kept, first: int, count: int, classes: np.ndarray, exponen
     """Weights of the rows of each class, and sums at 0, fold by fold."""
     _, labels, weights = kept.value
     codes = np.searchsorted(classes, labels) if classes.size > 1 else np.zeros(labels.size, dtype=np.int64)
-    folds = _folds(first + np.arange(labels.size), count).astype(np.int64)
+    folds = folds_of(first + np.arange(labels.size), count).astype(np.int64)
     scale, at_zero = np.ldexp(weights, -exponent), np.zeros((count, 2))
     totals = np.bincount(folds * classes.size + codes, scale if scale.size else None, count * classes.size)
     if not loss.binary:
