@@ -60,21 +60,21 @@ _UNFINISHED = (Status.MAX_PASSES, Status.MAX_SECONDS, Status.MAX_ITERATIONS, Sta
 P = ParamSpec("P")
 
 
-def _telling(run: Callable[P, Result]) -> Callable[P, Result]:
+def _warning_if_far(run: Callable[P, Result]) -> Callable[P, Result]:
     """The same with a warning if the run ended far from optimal."""
 
     @functools.wraps(run)
-    def warning(*args: P.args, **kwargs: P.kwargs) -> Result:
+    def warned(*args: P.args, **kwargs: P.kwargs) -> Result:
         result = run(*args, **kwargs)
-        reached = "" if result.certificate is None else _far(result.certificate)
+        reached = "" if result.certificate is None else _distance_in_words(result.certificate)
         if reached and result.iterations and result.status in _UNFINISHED:
             warnings.warn(f"{result.ran} ended {reached}: {result.status}. {_advice(result)}", FarFromOptimalWarning, 2)
         return result
 
-    return warning
+    return warned
 
 
-@_telling
+@_warning_if_far
 def solve(
     problem: Problem,
     solver: str | Solver = "auto",
@@ -162,53 +162,63 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise InputError(f"The first argument is {shown(problem)}. Build it with spdpeg.Problem(X, y, loss=...).")
-    view = problem.view
     if state is not None and not isinstance(state, State):
         raise InputError(f"state is {shown(state)}. Pass result.state of an earlier run or State.load(path).")
+    if state is not None and (x0 is not None or dual0 is not None):
+        raise InputError("Both a start and state are given. A state brings its own x; leave x0 and dual0 out.")
+    view = problem.view
     budget = checked_budget(max_passes, max_seconds, max_iterations)
     if tol is not None:
         check_tolerance(tol, view)
     check_cadence(record_every, view)
     check_callback(callback)
-    seed = checked_seed(seed)
-    jobs = checked_jobs(n_jobs)
+    seed, jobs = checked_seed(seed), checked_jobs(n_jobs)
     if _streams(view, solver):
         view, tol = view.streamed(), None  # a bound would be one for the rows of the first block alone
     name, plan = _planned(view, solver, parameters, tol if state is None else state.loop.planned_for)
-    rule = plan[0].method
-    check_memory(max_memory, view, rule, jobs)
-    converges = name == "auto" or rule.about.converges
-    if tol is None and converges and max_iterations is None and not isinstance(view.rows.source, Stream):
-        tol = _TOLERANCE
-    tol = tol or None
-    if budget == Budget(None, None, None):
-        budget = Budget(_FEW_PASSES, None, None) if tol is None else Budget(_MANY_PASSES, None, None, _LEAST_SECONDS)
+    check_memory(max_memory, view, plan[0].method, jobs)
+    tol, budget = _aim(view, tol, budget, name == "auto" or plan[0].method.about.converges)
     begun, compiled = time.perf_counter(), jit.compile_seconds()
-    if batch_size is None:
-        batch_size = rule.default_batch(view) if state is None else state.parameters.get("batch_size", 1)
-    elif len(plan) > 1:
-        names = " and ".join(dict.fromkeys(stage.method.about.name for stage in plan))
-        raise InputError(
-            f"batch_size is {shown(batch_size)}, but auto plans with {names}, which choose their own. "
-            "Leave it out, or name a solver."
-        )
-    elif rule.about.deterministic and as_number(batch_size) != 1:
-        raise InputError(
-            f"batch_size is {shown(batch_size)}, but {rule.about.name} reads all rows at every step. Leave it out."
-        )
-    batch_size = checked_batch(batch_size, view)
+    batch_size = _batch_size(view, plan, batch_size, state)
     if state is None:
-        state = State(name, {} if name == "auto" else rule.changed_params(), seed)
+        state = State(name, {} if name == "auto" else plan[0].method.changed_params(), seed)
         state.loop.planned_for = tol
         begin(view, plan[0], state, batch_size, checked_start(view, x0), checked_dual(view, dual0))
         # Choosing batches and steps reads the data: it belongs to the time of the method.
         state.seconds = time.perf_counter() - begun - (jit.compile_seconds() - compiled)
     else:
-        if x0 is not None or dual0 is not None:
-            raise InputError("Both a start and state are given. A state brings its own x; leave x0 and dual0 out.")
         state = _resumed(view, name, plan, batch_size, state)
     with using(jobs):
         return _run(view, plan, state, budget, tol, record_every, callback, progress)
+
+
+def _aim(problem: View, tol: float | None, budget: Budget, converges: bool) -> tuple[float | None, Budget]:
+    """The tolerance, or None to run without one, and the budget; with their defaults filled in."""
+    if tol is None and converges and budget.iterations is None and not isinstance(problem.rows.source, Stream):
+        tol = _TOLERANCE
+    tol = tol or None
+    if budget == Budget(None, None, None):
+        budget = Budget(_FEW_PASSES, None, None) if tol is None else Budget(_MANY_PASSES, None, None, _LEAST_SECONDS)
+    return tol, budget
+
+
+def _batch_size(problem: View, plan: list[Planned], given: int | None, state: State | None) -> int:
+    """Rows in a batch: as given, where there is a choice; as the state has it; or as the method chooses."""
+    method = plan[0].method
+    if given is None:
+        chosen = method.default_batch(problem) if state is None else state.parameters.get("batch_size", 1)
+        return checked_batch(chosen, problem)
+    if len(plan) > 1:
+        names = " and ".join(dict.fromkeys(stage.method.about.name for stage in plan))
+        raise InputError(
+            f"batch_size is {shown(given)}, but auto plans with {names}, which choose their own. "
+            "Leave it out, or name a solver."
+        )
+    if method.about.deterministic and as_number(given) != 1:
+        raise InputError(
+            f"batch_size is {shown(given)}, but {method.about.name} reads all rows at every step. Leave it out."
+        )
+    return checked_batch(given, problem)
 
 
 def _run(
@@ -237,7 +247,7 @@ quietly: Callable[..., Result] = inspect.unwrap(solve)
 """The same for callers that tell their own users how a run ended."""
 
 
-def _far(certificate: Certificate) -> str:
+def _distance_in_words(certificate: Certificate) -> str:
     """How far from the optimum, in words; empty if it is close, or the distance is unknown."""
     if certificate.met is not None:
         return ""
