@@ -37,32 +37,32 @@ _NO_STEP = 1e-12
 """The prox of a conjugate with hardly any step is the projection onto its domain."""
 
 _BALANCED = 0.3
-"""Slopes may miss adding up to 0 by this times the root of the tolerance, as a part of their sizes."""
+"""Slopes may miss adding up to 0 by this times the root of the tolerance, as a fraction of their sizes."""
 
 _EXACT = 1e-8
 """Slopes may miss adding up to 0 by this part of their sizes where no tolerance is given: its square is rounding."""
 
 _ROUNDING = 64.0 * np.finfo(float).eps
-"""What may stick out of the domain of a conjugate, as a part of the sums of absolute values that were added up."""
+"""What may stick out of the domain of a conjugate, as a fraction of the sums of absolute values that were added up."""
 
 _LAST_DIGIT = 4.0 * np.finfo(float).eps
-"""What conjugates may change, as a part of the products in them, between numbers of 32 digits and their first 16."""
+"""Change of conjugates, as a fraction of the products in them, between numbers of 32 digits and their first 16."""
 
 _FARTHEST = 10.0
 """Solutions are taken to be at most so many times as large as x where something sticks out."""
 
 _NOISE = 1e-14
-"""Part of the strongest effect below which a multiplier may be taken for 0."""
+"""Fraction of the strongest effect below which a multiplier may be taken for 0."""
 
 _MOST_INPUTS = 50_000
 """Inputs of F up to which a multiplier is corrected by solving a linear system with F^T F."""
 
 _SHIFT = 1e-10
 _REFINEMENTS = 5
-"""Part of the mean diagonal that is added to F^T F, which is singular, and the corrections that undo it."""
+"""Fraction of the mean diagonal that is added to F^T F, which is singular, and the corrections that undo it."""
 
 _MOST_COST = 1e-3
-"""Part of a bound that may be given up for what sticks out by rounding."""
+"""Fraction of a bound that may be given up for what sticks out by rounding."""
 
 NO_CONJUGATE = "a term has no conjugate in closed form"
 NOT_FEASIBLE = "no feasible dual point was found"

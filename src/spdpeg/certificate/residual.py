@@ -14,7 +14,7 @@ def kkt_residual(problem: View, x: np.ndarray, dual: np.ndarray) -> float:
 
 
 def residual(problem: View, x: np.ndarray, y: np.ndarray, evaluation: Evaluation) -> float:
-    """Root of what a step of each half of the problem would still gain, as a part of the objective.
+    """Root of what a step of each half of the problem would still gain, as a fraction of the objective.
 
     The first half is a proximal gradient step in the metric of the columns of A; the second, how far F x moves in a
     proximal step of r2 along y, which is 0 exactly if y is a subgradient. Both gains are numbers in the units of the

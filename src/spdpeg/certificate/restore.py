@@ -25,12 +25,12 @@ _LOW_ROUNDS = 8
 _ENOUGH = 8.0 * np.finfo(float).eps
 _ENOUGH_LOW = 1e-29
 _EDGE = 1e-7
-"""Part of its interval by which a slope at an end may at least move; what leaves the interval is cut off."""
+"""Fraction of its interval by which a slope at an end may at least move; what leaves the interval is cut off."""
 _AT_END = 1e-10
-"""Part of the sums of absolute values within which an entry is taken to be at an end of its interval, but for rounding:
+"""Fraction of the sums of absolute values within which an entry counts as at an end of its interval, up to rounding:
 equations that all hold at a solution contradict each other by rounding if some are to keep what that left."""
 _NEAR = 1e-6
-"""Part of the sums of absolute values within which an entry counts as near the border of a domain."""
+"""Fraction of the sums of absolute values within which an entry counts as near the border of a domain."""
 _LEAST = 1e-14
 """Relative size of eigenvalues and singular values that count as 0."""
 _SMALL = 5e7

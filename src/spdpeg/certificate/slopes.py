@@ -27,10 +27,10 @@ _MOST_WORK = 2e9
 _NEWTON_STEPS = 50
 _LEAST_STEP = 1e-6
 _ROUNDING = 1e-15
-"""Part of the sum of absolute values at which a sum counts as 0."""
+"""Fraction of the sum of absolute values at which a sum counts as 0."""
 
 _DEPENDENT = 1e-14
-"""Part of the largest singular value from which on columns count as dependent."""
+"""Fraction of the largest singular value from which on columns count as dependent."""
 
 _MOST_DOUBLINGS = 60
 """Most doublings of a step that looks for a change of sign; beyond them the root is at infinity."""

@@ -19,7 +19,7 @@ from .tables import BLOCK_ENTRIES, Tables
 _FEWEST_PARTS, _MOST_PARTS = 4, 16
 """Fewest and most places of a data set that a sample comes from."""
 _PART_OF_GROUPS = 0.05
-"""Part of the row groups that a sample comes from, each of which is read as a whole, within those limits."""
+"""Fraction of the row groups that a sample comes from, each of which is read as a whole, within those limits."""
 
 
 class Asked(NamedTuple):

@@ -29,7 +29,7 @@ _ENDED = (Status.TOLERANCE, Status.CONDITIONS, Status.EXHAUSTED)
 """How a run ends that has come to what it takes for the solution."""
 
 _NEARLY_NOTHING = 0.03
-"""Part of the objective that penalties add at an x that may be 0 but for rounding."""
+"""Fraction of the objective that penalties add at an x that may be 0 but for rounding."""
 
 _ROUNDING = 1e-15
 """Relative error of an objective, which exact zeros are worth."""

@@ -52,7 +52,7 @@ _TOLERANCE = 1e-6
 """Relative gap that methods which converge stop at, unless asked otherwise."""
 
 _FAR = 0.01
-"""Part of the objective that is a large gap; a residual that is as large."""
+"""Fraction of the objective that is a large gap; a residual that is as large."""
 
 _UNFINISHED = (Status.MAX_PASSES, Status.MAX_SECONDS, Status.MAX_ITERATIONS, Status.EXHAUSTED)
 """Ends at which a user may not know how far x is from optimal."""

@@ -254,7 +254,7 @@ class Estimator(fitting.Model, BaseEstimator):
             setattr(self, f"{name}_", 1.0)
 
     def _weighed(self, plan: fitting.Plan) -> fitting.Plan:
-        """The plan with weights that are "auto" a part of the largest worth trying for typical columns."""
+        """The plan with weights that are "auto" set to a fraction of the largest worth trying for typical columns."""
         names = self._auto()
         if not names:
             return plan

@@ -132,7 +132,7 @@ class Classifier(ClassifierMixin, SumOverRows):
         return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Part of the rows whose class is predicted.
+        """Fraction of the rows whose class is predicted.
 
         Parameters
         ----------

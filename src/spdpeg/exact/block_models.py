@@ -30,10 +30,10 @@ _ROUNDED = 1.0 + 1e-12
 """Factor that rounding may make a curvature too large by."""
 
 _SINGULAR = 1e-12
-"""Part of its trace that is added to the matrix of an extrapolation."""
+"""Fraction of its trace that is added to the matrix of an extrapolation."""
 
 _SUPPORT = 0.1
-"""Part of what is asked for, to which the coordinates that are not 0 are solved among themselves."""
+"""Fraction of what is asked for, to which the coordinates that are not 0 are solved among themselves."""
 
 _STRICTER = 0.2
 """Factor on what a round may miss after one that promised too much."""

@@ -22,10 +22,10 @@ from .newton import ARMIJO, CLOSE, FIRST_FLOOR, ROUNDING, SHORTEST
 
 _MOST_STEPS = 60
 _LITTLE = 0.01
-"""Part of a gap that a step gains at least, if it is worth the while."""
+"""Fraction of a gap that a step gains at least, if it is worth the while."""
 
 _INEXACT = 0.2
-"""Part of what the conditions at hand miss, to which a model is solved."""
+"""Fraction of what the conditions at hand miss, to which a model is solved."""
 
 
 class Reached(NamedTuple):
@@ -127,7 +127,7 @@ def _minimized(
 def _model_at(
     data: Labelled, margins: np.ndarray, slopes: np.ndarray, floor: float, bound: float, model: Quadratic
 ) -> None:
-    """The slopes and curvatures of the mean loss, these not below a part of the largest."""
+    """The slopes and curvatures of the mean loss, these not below a fraction of the largest."""
     n, largest = margins.size, 0.0
     for i in range(n):
         model.curvatures[i] = call_scalar(data.curvature, margins[i], data.labels[i])
@@ -204,7 +204,7 @@ def _value_between(
     spare: tuple[np.ndarray, np.ndarray],
     slopes: np.ndarray,
 ) -> float:
-    """The objective at a part of the way from one point with its margins to another; fills the slopes there."""
+    """The objective at a fraction of the way from one point with its margins to another; fills the slopes there."""
     point, margins = spare
     for j in range(point.size):
         point[j] = end[0][j] if length == 1.0 else start[0][j] + length * (end[0][j] - start[0][j])

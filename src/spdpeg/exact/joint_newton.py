@@ -45,13 +45,13 @@ _FINEST = 1e-12
 
 _ENOUGH = 1e-4
 _SHORTEST = 1e-6
-"""Part of the decrease predicted by the model that a step must bring; steps shorter than this are not tried."""
+"""Fraction of the decrease predicted by the model that a step must bring; steps shorter than this are not tried."""
 
 _ROUNDING = 1e-14
 """Relative error of an objective."""
 
 _VANISHES = 1e-12
-"""Part of the size of an objective that is as good as none."""
+"""Fraction of the size of an objective that is as good as none."""
 
 _NO_STEP = 1e-12
 """The prox of a conjugate with hardly any step is the projection onto its domain."""

@@ -23,7 +23,7 @@ from ..view import View
 from .newton_models import Models
 
 ARMIJO = 1e-4
-"""Part of the predicted decrease that a step must bring."""
+"""Fraction of the predicted decrease that a step must bring."""
 
 ROUNDING = 1e-14
 """Relative error of an objective."""
@@ -35,7 +35,7 @@ _AT_ONCE = 4
 """Lengths whose losses are asked for together: where rows are far away, asking costs more than adding up."""
 
 FIRST_FLOOR = 1e-3
-"""Part of the loss's largest curvature that all curvatures are raised to after a step that had to be cut short; it
+"""Fraction of the loss's largest curvature that all curvatures are raised to after a step that had to be cut short; it
 grows tenfold each time that happens again."""
 
 CLOSE = 1e-6
@@ -43,7 +43,7 @@ CLOSE = 1e-6
 
 
 _ROUGH = 0.1
-"""Part of the model's decrease that its minimum may miss."""
+"""Fraction of the model's decrease that its minimum may miss."""
 
 _CRAWL = 1e-9
 _MOST_CRAWLED = 6

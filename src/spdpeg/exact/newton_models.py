@@ -21,13 +21,13 @@ from .pieces import Lines
 from .split_program import mean_weights
 
 _NOISE = 1e-14
-"""Part of the objective that rounding may cost."""
+"""Fraction of the objective that rounding may cost."""
 
 _FEW_STEPS = 100
 """Most steps of an augmented Lagrangian before interior points take over. Models that suit it need fewer."""
 
 _LEAST = 1e-14
-"""Part of the largest curvature that all rows have at least, so that the vertex of a parabola is a number."""
+"""Fraction of the largest curvature that all rows have at least, so that the vertex of a parabola is a number."""
 
 
 class Models(Protocol):

@@ -34,9 +34,9 @@ _MEMORY = 8
 """Steps whose curvature is kept."""
 
 _INNER = 1e-3
-"""Part of the gap that the model is solved to."""
+"""Fraction of the gap that the model is solved to."""
 _SHARE, _TIGHTER = 0.1, 1e-2
-"""Part of the promised decrease that the model may be short of its minimum, and how much is left of it otherwise."""
+"""Fraction of the promised decrease by which the model may miss its minimum, and how much is left of it otherwise."""
 _MOST_PRODUCTS = 1000
 """Of a model with H^-1, after which it is factored; where pieces are large, as on a grid, that takes less."""
 
@@ -44,7 +44,7 @@ _CURVED = 1e-10
 """Least cosine between a step and the change of the gradient along it, for a pair that is kept."""
 
 _ARMIJO = 1e-4
-"""Part of the decrease that the model promises to first order, which a step must bring."""
+"""Fraction of the decrease that the model promises to first order, which a step must bring."""
 _ROUNDING = 1e-14
 """Relative error of an objective."""
 _MOST_HALVINGS = 20

@@ -29,17 +29,17 @@ SLOW = 40
 """Steps that are so many that another method may be tried."""
 
 _VANISHES = 1e-9
-"""Part of the objective at the start that is left where the loss has no minimum."""
+"""Fraction of the objective at the start that is left where the loss has no minimum."""
 
 _HARDLY_LEFT = 1e-6
-"""Part of the objective at the start that is left without a minimum where rounding ends the fall: the model of rows
+"""Fraction of the objective at the start that is left without a minimum where rounding ends the fall: the model of rows
 without curvature beside others has no digits left."""
 
 _FALLS = (0.5, 5.0)
 """Range of the model's decrease relative to the new objective, along an exponentially decaying tail: about e / 2."""
 
 _NO_PENALTY = 1e-3
-"""Part of an objective that is as good as none of it."""
+"""Fraction of an objective that is as good as none of it."""
 
 _PROMISING = 0.03
 """Times the root of the tolerance: the relative decrease of the model from which on a step may be the last. What it

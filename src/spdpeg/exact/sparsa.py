@@ -26,7 +26,7 @@ _MEMORY = 5
 """Objectives of the last steps, the largest of which the next one must fall below."""
 
 _SUFFICIENT = 1e-4
-"""Part of |x+ - x|^2 / (2 length) by which it must fall at least."""
+"""Fraction of |x+ - x|^2 / (2 length) by which it must fall at least."""
 
 _ROUNDING = 1e-14
 """Relative error of an objective."""

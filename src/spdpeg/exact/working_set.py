@@ -39,19 +39,19 @@ _GROWTH, _GROWTH_OF_PIECES = 2.0, 3.0
 one and may part again. Chosen on hitech, shown on k1b and classic."""
 
 _INNER = 0.01
-"""Part of the gap that the small problem is solved to."""
+"""Fraction of the gap that the small problem is solved to."""
 
 _INNER_TOL = 0.02
-"""Part of the tolerance below which the small problem need not be solved."""
+"""Fraction of the tolerance below which the small problem need not be solved."""
 
 _LEFT = 0.3
-"""Part of the gap, or of the tolerance, that compiled steps may leave."""
+"""Fraction of the gap, or of the tolerance, that compiled steps may leave."""
 
 _FINER = 0.01
 """Factor on that after a step that has stalled."""
 
 _COARSE = 1e-3
-"""Part of the gap that they come to before they ask whether another read would take less time."""
+"""Fraction of the gap that they come to before they ask whether another read would take less time."""
 
 _VISITS = 30.0
 """Visits to as many entries as there are in all that take longer than such a read and the step that follows."""

@@ -32,7 +32,7 @@ _FINER = 1e-3
 """Fraction of the accuracy down to which the path is followed where no face holds."""
 
 _COVERED = 1e-10
-"""Part of an l1 weight by which the optimality condition may be missed: what sticks out of the dual ball by that much
+"""Fraction of an l1 weight by which the optimality condition may be missed: what exceeds the dual ball by that much
 is scaled back at the same relative cost."""
 
 
@@ -348,7 +348,7 @@ def _is_exact(
     target: np.ndarray,
     covered: float,
 ) -> bool:
-    """Whether H w = target = b - K^T y to rounding, or to a part of the weight that a coordinate has by itself."""
+    """Whether H w = target = b - K^T y to rounding, or to a fraction of the weight that a coordinate has by itself."""
     magnitudes = np.abs(b)
     for e in range(y.size):
         first, last = penalty.pointers[e], penalty.pointers[e + 1]

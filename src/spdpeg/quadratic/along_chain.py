@@ -27,7 +27,7 @@ _SURE = 1e-10
 """Relative gap, and part of a weight, by which the optimality conditions may be missed."""
 
 _NOISE = 1e-14
-"""Part of the largest entry of b that rounding may leave of b - H w where a coordinate has no weight."""
+"""Fraction of the largest entry of b that rounding may leave of b - H w where a coordinate has no weight."""
 
 _GAINS = 1e-12
 """Relative fall of the objective that a face brings, if it is another one than the last."""

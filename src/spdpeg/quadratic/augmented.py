@@ -34,7 +34,7 @@ _ENOUGH = 1e-8
 
 _SLOWEST = 0.2
 _STIFFER = 5.0
-"""Part of |K x - z| that a round may leave; if it leaves more, sigma grows by this factor."""
+"""Fraction of |K x - z| that a round may leave; if it leaves more, sigma grows by this factor."""
 
 _FIRST = 1e-4
 """First sigma where nothing tells which suits, times the mean square of the columns of K."""

@@ -24,7 +24,7 @@ import numpy as np
 from ..kernels.jit import shared
 
 ALMOST = 0.995
-"""Part of the way to the border that a step may go."""
+"""Fraction of the way to the border that a step may go."""
 
 EQUATION = 1e-9
 """D of an equation."""

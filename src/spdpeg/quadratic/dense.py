@@ -54,7 +54,7 @@ from .stopping import (
 CHUNK = 64
 """Full rows that are multiplied at a time."""
 _FULL = 0.4
-"""Part of the columns from which a row counts as full."""
+"""Fraction of the columns from which a row counts as full."""
 
 
 class FullRows(NamedTuple):

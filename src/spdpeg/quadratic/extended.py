@@ -21,12 +21,12 @@ _MOST_WORK = 2e7
 _EQUATION = 1e15
 """1 / D of an equation, which is 0 in truth."""
 _SHIFT = 1e-25
-"""Part of the diagonal that is added, for variables without any entries."""
+"""Fraction of the diagonal that is added, for variables without any entries."""
 _SPREAD = 1e6
 """Size of the slacks that a run begins with. Where a solution is far away, slacks of size 1 vanish on the way to it,
 and the steps with them; digits that large ones take are there."""
 _SINGULAR = 1e-28
-"""Part of the diagonal at which a pivot counts as none."""
+"""Fraction of the diagonal at which a pivot counts as none."""
 
 
 def fits(model: Model) -> bool:

@@ -28,11 +28,11 @@ _CERTAIN = 1e-11
 _GUESSES = 3
 """How often units are taken from the best solution so far."""
 _STRAY = 1e-6
-"""Part of its largest term by which the optimality condition may be missed."""
+"""Fraction of its largest term by which the optimality condition may be missed."""
 _OUTSIDE = 1e-6
-"""Part of the objective by which a doubtful solution may be worse than one that misses a constraint."""
+"""Fraction of the objective by which a doubtful solution may be worse than one that misses a constraint."""
 _BESIDE = 1e-9
-"""Part of the largest entry of w by which one may be outside its bounds, and is brought inside."""
+"""Fraction of the largest entry of w by which one may be outside its bounds, and is brought inside."""
 LEAST_W, _LEAST_Y = 1e-6, 1e-3
 """Sizes of w and y, in a model of size 1, below which they do not tell what is large: at a solution 0, say."""
 _FEW, _MANY_LONG, _MOST_DENSE = 60, 64, 4000

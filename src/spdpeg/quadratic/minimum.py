@@ -17,7 +17,7 @@ _FEW, _MOST_FILLED = 100, 20
 
 
 _APEX = 1e-6
-"""Part of the objective that the way to the apex of a cone may cost."""
+"""Fraction of the objective that the way to the apex of a cone may cost."""
 
 
 class Minimum(NamedTuple):

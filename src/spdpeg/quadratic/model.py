@@ -25,7 +25,7 @@ class LowRank(NamedTuple):
 
 
 _MET = 1e-9
-"""Part of the terms of a constraint by which it may be missed."""
+"""Fraction of the terms of a constraint by which it may be missed."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,14 +11,14 @@ from .minimization import padded
 from .model import Model, ModelSolution
 
 NOISE = 1e-14
-"""Part of the room of a multiplier below which it counts as 0."""
+"""Fraction of the room of a multiplier below which it counts as 0."""
 
 _SHIFT = 1e-13
 _ROUNDS = 3
 """Added to the unit diagonal of a curvature that may be singular, and the corrections that undo it."""
 
 _FARTHEST = 1e-6
-"""Part of w that such a correction may move it by."""
+"""Fraction of w that such a correction may move it by."""
 
 
 def refined(model: Model, solution: ModelSolution) -> ModelSolution:

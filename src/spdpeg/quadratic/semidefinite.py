@@ -31,7 +31,7 @@ _RISES = 12
 """Steps without progress after which rounding is all that is left."""
 _PROGRESS = 0.95
 _BACK = 0.99
-"""Part of the way to the border of the cones."""
+"""Fraction of the way to the border of the cones."""
 _SHIFT = 1e-15
 """Added to the unit diagonal of H."""
 _REFINEMENTS = 2

@@ -15,13 +15,13 @@ _MOST = 400
 """Variables up to which this is done."""
 ROUNDS = 3
 EXACT = 32.0 * np.finfo(float).eps
-"""Part of the sums of absolute values that rounding leaves."""
+"""Fraction of the sums of absolute values that rounding leaves."""
 PRODUCT = 4.0 * np.finfo(float).eps
 """The same of the terms of H w, which are more and cancel."""
 LEAST = 1e-14
 """Relative size of eigenvalues that count as 0."""
 FARTHEST = 1e-6
-"""Part of the largest entry of w that an entry may move by."""
+"""Fraction of the largest entry of w that an entry may move by."""
 
 
 def corrected(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

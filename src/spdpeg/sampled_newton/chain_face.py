@@ -14,7 +14,7 @@ from ..view import View
 _MOST_PIECES = 1000
 """Pieces up to which a linear system among them is solved."""
 _SHORT_OF_THE_EDGE = 0.99
-"""Part of the way to the first change of sign that a step may go, as the face ends there."""
+"""Fraction of the way to the first change of sign that a step may go, as the face ends there."""
 
 
 def face_step(

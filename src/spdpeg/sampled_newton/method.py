@@ -1,8 +1,8 @@
 """Proximal Newton with sampled curvature, for problems with few coordinates.
 
 Each step replaces the loss by its quadratic model and solves the model, penalties included, by ADMM on K = [F; I],
-whose matrix is factorised once a step. The curvature is averaged over a part of the rows only: it changes the path, not
-the solution. Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functions, SIAM Journal on
+whose matrix is factorised once a step. The curvature is that of a sample of the rows: it changes the path, not the
+solution. Lee, Sun, Saunders: Proximal Newton-type methods for minimizing composite functions, SIAM Journal on
 Optimization 24 (2014); sampled curvature: Byrd, Chin, Neveitt, Nocedal, SIAM Journal on Optimization 21 (2011).
 """
 
@@ -37,7 +37,7 @@ ROWS_PER_FEATURE = 20
 _FIRST_ACCURACY, _LAST_ACCURACY = 1e-3, 1e-11
 _MOST_HALVINGS = 15
 _ROUNDING = 1e-14
-"""Part of the objective by which a step may raise it."""
+"""Fraction of the objective by which a step may raise it."""
 _FIRST_FLOOR = 1e-3
 """Least curvature of a row, relative to the most that the loss has, after a step that had to be cut short."""
 _MOST_FACE_STEPS = 20

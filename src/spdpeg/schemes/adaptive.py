@@ -28,7 +28,7 @@ that parts of the way were scored on, and from SCORES on the mean loss at each o
 """
 
 FRACTIONS = 2.0 ** (-0.5 * np.arange(7))
-"""Parts of the way from the start to the average."""
+"""Fractions of the way from the start to the average."""
 LEARNED = SCORES + FRACTIONS.size
 
 _FORGETTING = 3.0

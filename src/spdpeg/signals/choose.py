@@ -17,7 +17,7 @@ _MANY, _FEW = 60, 25
 """Weights that are tried: along a line, where a fit takes no time, and elsewhere."""
 
 _SMALLEST = {1: 1e-5, 2: 1e-8}
-"""The smallest one, as a part of the largest; along a line, by order."""
+"""The smallest one, as a fraction of the largest; along a line, by order."""
 
 _SMALLEST_ELSEWHERE = 1e-3
 """The same on images and graphs."""

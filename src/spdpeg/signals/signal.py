@@ -15,7 +15,7 @@ from ..parameters import as_number, numbers, shown, truth
 from ..penalties import L1, GroupL2, Penalty
 
 _ROUNDING = 1e-16
-"""Part of a sum of squares that counts as nothing."""
+"""Fraction of a sum of squares that counts as nothing."""
 
 
 @dataclass(frozen=True, eq=False)

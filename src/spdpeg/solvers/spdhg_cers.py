@@ -26,7 +26,7 @@ from .sampling import Independent
 from .steps import StepRule
 
 _SAFETY = 0.99
-"""Part of the longest steps that are proved to converge."""
+"""Fraction of the longest steps that are proved to converge."""
 
 _COINS = 1 << 40
 """Fine enough to tell probabilities apart."""

@@ -12,7 +12,7 @@ _CURVATURE = 2.0
 """The primal step is 1 over this many times the batch's Lipschitz constant; theory asks for 8."""
 
 _DUAL_FRACTION = 0.25
-"""Part of that curvature that the coupling with F adds to it on average."""
+"""Fraction of that curvature that the coupling with F adds to it on average."""
 
 _MILD = 4.0
 """Ratio of mean squares up to which columns count as equally scaled."""

@@ -39,7 +39,7 @@ JOINT_PROX = "joint-prox"
 """The scheme without a dual variable, for penalties that have one prox together."""
 
 _FEWER_PASSES = 0.5
-"""Part of the passes that remains if there is no dual variable to wait for."""
+"""Fraction of the passes that remains if there is no dual variable to wait for."""
 
 _UNEVEN = 1.3
 """Ratio of the longest to the mean row, in squares, from which on rows are drawn by length."""

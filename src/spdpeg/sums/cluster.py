@@ -18,7 +18,7 @@ _NEARLY = 1e-10
 """What a factor on slopes may be short of 1 as if it were rounding."""
 
 _ABOUT = 0.9
-"""Part of the rows wanted for a sample that will do."""
+"""Fraction of the rows wanted for a sample that will do."""
 
 
 class Known(NamedTuple):

@@ -38,7 +38,7 @@ class Margins(NamedTuple):
 
 
 class Between(NamedTuple):
-    """Margins at a part of the way from one point to another."""
+    """Margins at a fraction of the way from one point to another."""
 
     start: "Recipe"
     end: "Recipe"

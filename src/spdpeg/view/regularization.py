@@ -12,7 +12,7 @@ from ..parameters import require_parts
 from ..penalties import Penalty, SeparableSum, constrain
 
 _ROUNDING = 16.0 * np.finfo(float).eps
-"""Part of the terms of a row of F x that their sum may be off by."""
+"""Fraction of the terms of a row of F x that their sum may be off by."""
 _NO_STEP = 1e-300
 """A prox with hardly any step is the projection onto the set."""
 MOST_FREE = 1000

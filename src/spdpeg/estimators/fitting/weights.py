@@ -34,7 +34,7 @@ EPS = 1e-3
 """The smallest weight of a grid over the largest, unless another is wanted."""
 
 _ROUND = 1e-3
-"""Width of a rounded kink of a loss, as a part of where the kinks are."""
+"""Width of a rounded kink of a loss, as a fraction of where the kinks are."""
 
 _SAMPLED_ROWS = 10_000
 """Rows from which the units of the columns are estimated."""
@@ -201,7 +201,7 @@ def _units(problem: View) -> np.ndarray:
 
 
 def _in_typical_units(descent: np.ndarray, units: np.ndarray) -> float:
-    """The largest entry of the gradient with all columns in the median unit, as a part of the largest; at most 1."""
+    """The largest entry of the gradient with columns in the median unit, as a fraction of the largest; at most 1."""
     size = float(np.max(np.abs(descent), initial=0.0))
     known = units > 0.0
     if descent.size != units.size or size == 0.0 or not known.any():
