@@ -40,7 +40,7 @@ _BALANCED = 0.3
 """Slopes may miss adding up to 0 by this times the root of the tolerance, as a fraction of their sizes."""
 
 _EXACT = 1e-8
-"""Slopes may miss adding up to 0 by this part of their sizes where no tolerance is given: its square is rounding."""
+"""Slopes may miss adding up to 0 by this fraction of their sizes if no tolerance is given: its square is rounding."""
 
 _ROUNDING = 64.0 * np.finfo(float).eps
 """What may stick out of the domain of a conjugate, as a fraction of the sums of absolute values that were added up."""

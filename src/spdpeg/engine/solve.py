@@ -109,7 +109,7 @@ def solve(
         until `tol` is met, for at most 1000 passes or five seconds, whichever is more; any other for 5 passes. A budget
         is a ceiling: a run that meets `tol` ends before. One that ends with a gap above 1 % warns.
     tol : float, optional
-        Stop when the duality gap is at most this part of the objective. Where no gap is finite (r1 = 0, say) the
+        Stop when the duality gap is at most this fraction of the objective. Where no gap is finite (r1 = 0, say) the
         relative residual of the optimality conditions takes its place; `result.certificate.met` says which. 1e-6 by
         default, for "auto" and for methods that converge; none for others, for streams, and if `max_iterations` counts
         the steps. 0 runs to the end of the budget. Checks come at ever longer intervals and are counted: a read of the

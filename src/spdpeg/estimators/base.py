@@ -113,7 +113,7 @@ class Estimator(fitting.Model, BaseEstimator):
     solver : str, default="auto"
         One of `spdpeg.list_solvers()`. "auto" is what `spdpeg.solve` takes for such a problem.
     tol : float, default=1e-4
-        `fit` ends when the duality gap is at most this part of the objective. Where no gap is finite, the relative
+        `fit` ends when the duality gap is at most this fraction of the objective. Where no gap is finite, the relative
         residual of the optimality conditions takes its place.
     max_passes : float, default=1000
         `fit` ends with a ConvergenceWarning after this many passes over the data.
@@ -131,7 +131,9 @@ class Estimator(fitting.Model, BaseEstimator):
     ----------
     objective_ : float
         The objective above at the solution. Where classes are fitted one by one, this and what follows is a list with
-        an entry for each.
+        an entry for each. From float32 rows, `coef_` and predictions are rounded to float32 in the end, and this and
+        `certificate_` are those of the rounded coefficients: a `tol` that was met before may then be missed, without a
+        warning. After a refit they are those of the penalised fit.
     certificate_ : Certificate
         How far the objective is from its optimum, with proof, and what met `tol`; None after `partial_fit`.
     history_ : History
@@ -143,10 +145,6 @@ class Estimator(fitting.Model, BaseEstimator):
     F_ : Operator or None
         The operator inside r2.
     n_features_in_ : int
-        If `fit` was given float32 numbers, coefficients and predictions of such rows are float32 too; all is computed
-        in float64. `objective_` and `certificate_` are then those of the rounded coefficients, which may miss a `tol`
-        that was met before; `certificate_.met` then says so, without a warning. After a refit they are those of the
-        penalised fit.
     feature_names_in_ : array
         Only if all columns of X have names.
     """

@@ -38,7 +38,7 @@ _RAISES = 4
 
 _FRACTION = 0.1
 _LEAST_FRACTION = 1e-5
-"""A model is solved until its gap is this part of the gap that is left, or less, where that does not help."""
+"""A model is solved until its gap is this fraction of the gap that is left, or less, where that does not help."""
 
 _FINEST = 1e-12
 """Tolerance that no model is asked to go below."""

@@ -19,7 +19,7 @@ _OPPOSITE = 1e-12
 """Relative difference of sizes up to which two entries of a row are opposite."""
 
 _VANISHES = 1e-11
-"""A row vanishes at x if K_e x is smaller than this part of the sum of its absolute terms."""
+"""A row vanishes at x if K_e x is smaller than this fraction of the sum of its absolute terms."""
 
 
 class Pieces(NamedTuple):

@@ -69,7 +69,7 @@ _MOST_INNER = 30
 """Newton steps on one small problem."""
 
 _STALLED = 1e-14
-"""A step that gains less than this part of the objective has stalled."""
+"""A step that gains less than this fraction of the objective has stalled."""
 
 _WIDER = 4.0
 """Factor on the pieces that a step may have after one that has stalled."""

@@ -12,7 +12,7 @@ from ..penalties.conic import ConicForm
 from .central_path import Terms
 
 TINY = 1e-28
-"""A diagonal entry of H below this part of the largest one is what rounding left of a column without entries."""
+"""A diagonal entry of H below this fraction of the largest one is what rounding left of a column without entries."""
 
 
 class Scaling(NamedTuple):

@@ -10,11 +10,11 @@ NEAR, NEAR_RISES, MOST_RISES = 1e-6, 10, 30
 """Steps without progress after which rounding is taken to be all that is left: few below a relative measure of CLOSE,
 more below NEAR, many elsewhere."""
 PROGRESS = 0.9
-"""A step counts as progress if it leaves at most this part of the measure."""
+"""A step counts as progress if it leaves at most this fraction of the measure."""
 LEAST = 1e-14
 """Added to the unit diagonal of H: enough for a singular matrix, too little to slow the steps down."""
 TIGHTER, LEAST_DAMPING, MOST_DAMPING = 100.0, 1e-15, 1e-3
-"""Where a factorisation fails, this part of the diagonal is added, and the solutions are improved iteratively."""
+"""Where a factorisation fails, this fraction of the diagonal is added, and the solutions are improved iteratively."""
 POLISHING = 3
 """Steps at the end that bring the slope down to rounding."""
 SHORT, CENTRAL = 0.1, 0.3
