@@ -39,7 +39,7 @@ def problem(loss: losses.Loss, sparse: bool = False, **options: object) -> spdpe
 @pytest.mark.parametrize("loss", [losses.Logistic(), losses.Squared(), losses.Huber(0.5)], ids=repr)
 def test_the_number_of_threads_changes_no_bit(loss: losses.Loss, sparse: bool) -> None:
     posed = problem(loss, sparse)
-    assert len(posed.view.sums._portions.starts) > 4
+    assert len(posed.view.sums._row_blocks.starts) > 4
     one, two, three = (spdpeg.solve(posed, tol=1e-9, n_jobs=n) for n in (None, 2, 3))
     assert one.x.tobytes() == two.x.tobytes() == three.x.tobytes()
     assert one.certificate == two.certificate == three.certificate
