@@ -179,7 +179,7 @@ def _room(z: np.ndarray, low: np.ndarray, high: np.ndarray, held: int) -> np.nda
 def _moved(
     z: np.ndarray, move: np.ndarray, room: np.ndarray, least: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """By the longest part of the move that keeps all inside; those that began at an end are cut off instead."""
+    """Move as far as all entries stay inside; those that began at an end are clipped instead."""
     bounded = (room > least) & (np.isfinite(low) | np.isfinite(high)) & (move != 0.0)
     ratios = np.divide(room, np.abs(move), out=np.full(z.size, np.inf), where=bounded)
     return np.clip(z + min(1.0, float(ratios.min(initial=1.0))) * move, low, high)

@@ -80,7 +80,7 @@ def load(args: argparse.Namespace, **known: Any) -> tuple[Any, Any, list[str] | 
 
 
 def load_labelled(args: argparse.Namespace) -> tuple[Any, Any, list[str] | None]:
-    """The same for learning; data without labels are refused."""
+    """Data to learn from; refused if they have no labels."""
     X, y, names = load(args)
     if y is None:
         raise InputError(f"{args.data} has no labels to learn from. Put them beside the rows.")

@@ -65,7 +65,7 @@ def _data(table: files.Table) -> dict[str, Any]:
 
 
 def _source(source: data.Source) -> dict[str, Any]:
-    """The same of data that are read in blocks, without a read of the rows."""
+    """Facts about data that are read in blocks, without reading the rows."""
     kinds = {data.CSR: "memory map, sparse", data.Dense: "memory map"}
     return {
         "rows": source.n_samples,

@@ -61,7 +61,7 @@ def _path(args: argparse.Namespace, console: Console) -> None:
 
 
 def _described(found: paths.Path, for_programs: bool) -> dict[str, Any]:
-    """All numbers but the coefficients for programs, their ranges for people."""
+    """The path without coefficients: all numbers for programs, their ranges for people."""
     numbers = {name: getattr(found, name) for name in ("lam1", "lam2", "objective", "gap", "passes", "nonzero")}
     if for_programs:
         return {name: values.tolist() for name, values in numbers.items()}

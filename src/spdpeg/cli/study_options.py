@@ -37,7 +37,7 @@ def budgets(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def announce(study: Study, args: argparse.Namespace) -> None:
-    """Say, on a terminal, how long it may take."""
+    """Announce on a terminal how long it may take."""
     errors = Console(stderr=True)
     if errors.is_terminal and args.jobs >= 1:
         errors.print(f"At most {study.most_seconds(args.jobs):.0f} s of computing; compiling comes on top, once.")

@@ -106,7 +106,7 @@ class Levels:
         self.rows += batch.num_rows
 
     def sorted(self) -> dict[str, list[str]]:
-        """All of them."""
+        """The categories in order."""
         return {name: sorted(found) for name, found in self._found.items()}
 
 

@@ -17,7 +17,7 @@ _SLICE = 64
 
 @dataclass(frozen=True)
 class Budget:
-    """How much may be spent in one call of `run`."""
+    """The most that one call of `run` may spend."""
 
     passes: float | None
     iterations: int | None
@@ -38,7 +38,7 @@ class Clock:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Let the clock run."""
+        """Run the clock inside a `with` block."""
         start, compiled = self._timer(), jit.compile_seconds()
         try:
             yield
@@ -52,7 +52,7 @@ class Clock:
 
 
 class Limits:
-    """Where the budgets of one call end."""
+    """The rows, iterations and seconds at which one call must end."""
 
     def __init__(self, problem: View, state: State, budget: Budget) -> None:
         self._start = (state.rows, state.iterations, state.seconds)

@@ -69,7 +69,7 @@ def checked_start(problem: View, x0: Any) -> np.ndarray:
 
 
 def checked_dual(problem: View, dual0: Any) -> np.ndarray | None:
-    """In the sign that methods use."""
+    """The dual variable y = -lambda, in the sign that methods use."""
     return None if dual0 is None else -vector("dual0", dual0, problem.F.n_outputs)
 
 

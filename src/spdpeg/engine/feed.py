@@ -129,7 +129,7 @@ class StreamFeed:
             yield Portion(block, order[start : start + left], 1, 0)
 
     def close(self) -> None:
-        """Leave the rows that wait in the state, and give those that were not needed back to the stream."""
+        """Store the waiting rows in the state, and return those that were not needed to the stream."""
         self._state.rows += self._unreported
         if self._passage is not None:
             came = self._passage.came

@@ -89,7 +89,7 @@ def run(
 
 
 class _Run:
-    """One call of `run`: what its turns share."""
+    """One call of `run`."""
 
     def __init__(
         self,

@@ -56,7 +56,7 @@ class Shuffler:
 
     @classmethod
     def resumed(cls, size: int, state: State, width: int, bias: float) -> Self:
-        """With the rows that wait in the state."""
+        """A shuffler that begins with the rows that wait in the state."""
         shuffler = cls(size, state.seed, width)
         if state.held:
             shuffler.kept = from_arrays(state.held, width, bias)

@@ -61,7 +61,7 @@ P = ParamSpec("P")
 
 
 def _warning_if_far(run: Callable[P, Result]) -> Callable[P, Result]:
-    """The same with a warning if the run ended far from optimal."""
+    """Decorator: warn if the run ended far from the optimum."""
 
     @functools.wraps(run)
     def warned(*args: P.args, **kwargs: P.kwargs) -> Result:
@@ -231,7 +231,7 @@ def _run(
     callback: Callable[[Progress], Any] | None,
     progress: bool,
 ) -> Result:
-    """With or without a bar."""
+    """Run the plan, with or without a progress bar."""
     if not progress:
         return run(problem, plan, state, budget, tol=tol, record_every=record_every, callback=callback)
     from .progress import with_bar

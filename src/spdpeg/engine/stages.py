@@ -45,7 +45,7 @@ def remaining(certificate: Certificate) -> float:
 
 
 def begin(problem: View, stage: Planned, state: State, batch_size: int, x: np.ndarray, y: np.ndarray | None) -> None:
-    """Let the method of a stage start in `state`, from x and from the dual variable if there is one."""
+    """Start the method of a stage in `state`, at x and at the dual variable if there is one."""
     state.parameters = {**state.parameters, "batch_size": batch_size}
     _place(problem, stage.method, state, x, y)
     state.batches = 0

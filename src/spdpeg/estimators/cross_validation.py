@@ -123,7 +123,7 @@ class ChosenWeight:
         raise AttributeError(f"{type(self).__name__} chooses its weights from all rows and has no partial_fit.")
 
     def _at(self, lam1: float, lam2: float) -> Any:
-        """The same model with given weights."""
+        """A copy of the model with given weights."""
         names = self._model().get_params(deep=False)
         shared = {name: value for name, value in self.get_params(deep=False).items() if name in names}  # type: ignore[attr-defined]
         weights = {"lam1": lam1, "lam2": lam2}
@@ -181,7 +181,7 @@ class ChosenWeight:
             return np.stack(list(threads.in_order(fold, range(len(folds)))), axis=2)
 
     def _scored_there(self, model: Any, X: Any) -> np.ndarray:
-        """The same on a cluster: folds are rows of weight 1, all others having weight 0, and nothing is copied."""
+        """Scores on a cluster: rows outside a fold have weight 0, so that nothing is copied."""
         count = 5 if self.cv is None else self.cv
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2 or self.scoring is not None:
             raise UnsupportedError(

@@ -100,7 +100,7 @@ class AnyRegressor(RegressorMixin, SumOverRows):
         return families.mean_of(loss, self._margins(X, families.joined(loss, offset, exposure)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> float:
-        """How well the rows of X are predicted: R^2, or the part of the deviance explained for another family.
+        """The score on the rows of X: R^2, or the fraction of deviance explained for another family.
 
         Of several outputs, the mean.
 

@@ -124,7 +124,7 @@ def _face_step(
     vectors: np.ndarray,
     lapack: Routines,
 ) -> bool:
-    """One of them, with the curvature H among the coordinates inside; whether another one may gain."""
+    """One Newton step on the face, with the curvature H among its coordinates; returns whether another may gain."""
     v, count, curved = point.v, inside.size, False
     move, whole, q = vectors[0], vectors[1], vectors[2]
     for a in range(count):

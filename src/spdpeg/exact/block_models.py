@@ -70,7 +70,7 @@ def steepness(model: Quadratic, blocks: Blocks, g: int) -> float:
 
 @allocating
 def room_for(n: int, k: int, n_blocks: int) -> Room:
-    """For models of so many rows, coordinates and blocks."""
+    """Work space for models of so many rows, coordinates and blocks."""
     order, support = np.empty(n_blocks, dtype=np.int64), np.empty(n_blocks, dtype=np.int64)
     points, slopes = np.empty((_DEPTH + 1, k)), np.empty((_DEPTH + 1, n))
     return Room(np.empty(k), np.empty(k), np.zeros(n), order, support, points, slopes)

@@ -29,7 +29,7 @@ _INEXACT = 0.2
 
 
 class Reached(NamedTuple):
-    """Where the steps came to."""
+    """The point that the steps reached."""
 
     w: np.ndarray
     margins: np.ndarray

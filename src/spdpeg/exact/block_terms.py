@@ -28,7 +28,7 @@ class Quadratic(NamedTuple):
 
 
 class Point(NamedTuple):
-    """Where a model is looked at: v, the slopes of the model there, and how steep each block was found to be."""
+    """A point v, the slopes of the model there, and the steepness found for each block."""
 
     v: np.ndarray
     slopes: np.ndarray

@@ -254,6 +254,6 @@ def mean_weights(weights: np.ndarray | None, n: int) -> np.ndarray:
 
 
 def _tolerance(fraction: float, certificate: Certificate, objective: float) -> float:
-    """For a model with this objective at its start."""
+    """The tolerance for a model with this objective at its start."""
     left = certificate.gap / objective if np.isfinite(certificate.rel_gap) and objective > 0.0 else certificate.residual
     return float(np.clip(fraction * left, _FINEST, _FRACTION))

@@ -66,7 +66,7 @@ _CALLS, _FACTORISATIONS = 2e6, 0.05
 
 @dataclass
 class Iterate:
-    """Where a run stands."""
+    """An iterate, with all that is known there."""
 
     x: np.ndarray
     sweep: Sweep
@@ -107,7 +107,7 @@ class Newton:
         self.sums, self._models, self._penalty, self._largest_curvature = sums, models, penalty, largest_curvature
 
     def on_sample(self, sums: Sums) -> "Newton":
-        """The same steps on some of the rows, whose minimum is no aim in itself."""
+        """The steps for a sample of the rows, whose minimum need not be found exactly."""
         return Newton(sums, self._models.rough, self._penalty, self._largest_curvature)
 
     def start(self, x: np.ndarray) -> Iterate:

@@ -42,7 +42,7 @@ class Models(Protocol):
 
 
 class ConicModels:
-    """By interior points, for penalties in conic form."""
+    """Models minimised by interior points, for penalties in conic form."""
 
     def __init__(self, form: ConicForm) -> None:
         self._form = form
@@ -59,9 +59,10 @@ class ConicModels:
 
 
 class SplitModels:
-    """By augmented Lagrangians, for any penalties with a prox; nuclear norms by interior points where those fail.
+    """Models minimised by augmented Lagrangians, for any penalties with a prox.
 
-    K x holds F x and then x itself, with the structure that the prox gives it.
+    Where those fail, nuclear norms are minimised by interior points. K x holds F x and then x itself, with the
+    structure that the prox gives it.
     """
 
     def __init__(self, form: SplitForm) -> None:
@@ -127,7 +128,7 @@ class ChainModels:
 
     @classmethod
     def of(cls, problem: View, penalties: PenaltyForm) -> "ChainModels | None":
-        """For a problem; None if its penalties are others."""
+        """The models of a problem; None if its penalties are of another kind."""
         fused = problem.penalty.fused
         # A chain with gaps is no chain; without an l1 norm nothing but the steps says what a face is.
         if fused is not None and penalties.along_chain:
@@ -164,7 +165,7 @@ class ChainModels:
 
 
 class RowModels:
-    """With each row as a parabola of its own, for penalties in conic form and rows in memory.
+    """Models with each row as a parabola of its own, for penalties in conic form and rows in memory.
 
     The matrix of second moments keeps of columns that almost depend on each other what 16 digits keep of a square. Rows
     themselves keep all of it, and interior points on them have 32 digits: for small problems that Newton's steps leave

@@ -77,7 +77,7 @@ class Lines:
 
     @classmethod
     def made(cls, K: sp.csr_array, cost: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> "Lines":
-        """From rows of any length: rows of one entry become weights, parallel pairs become one."""
+        """Penalties from rows of any length: rows of one entry become weights, parallel pairs become one."""
         K = sp.csr_array(K, copy=True)
         K.sum_duplicates()
         K.eliminate_zeros()
@@ -185,7 +185,7 @@ class Lines:
         return Lines.made(K, self.cost, weight, ridge)
 
     def _collapsed_pairs(self, pieces: Pieces, weight: np.ndarray, ridge: np.ndarray) -> "Lines":
-        """Where all rows are pairs: within a piece they vanish, beside zeros they are weights."""
+        """`collapsed` where all rows are pairs: within a piece they vanish, beside zeros they are weights."""
         first, second = (pieces.labels[ends] for ends in self._ends)
         for own, other in ((first, second), (second, first)):
             alone = (own >= 0) & (other < 0)

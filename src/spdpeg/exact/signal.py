@@ -75,7 +75,7 @@ def along_chain(problem: View) -> ChainSolution:
 
 
 def solve_chain(problem: View, tol: float) -> Run | None:
-    """The same as a whole run, for one of many weights; None where rounding leaves too little to prove it.
+    """The whole run for one of many weights; None where rounding leaves too little to prove it.
 
     Next to a prox of some microseconds, what a run needs to be cut, watched and resumed would cost far more.
     """

@@ -290,7 +290,7 @@ def _inner(problem: View) -> View:
 
 
 def _not_empty(pieces: Pieces, gradient: np.ndarray, n_features: int) -> Pieces:
-    """The same with a piece of one feature, that of the largest slope, where all features are 0: rows need a column."""
+    """The pieces, with one feature added, that of the largest slope, if all are 0: rows need a column."""
     if np.any(pieces.labels[:n_features] >= 0):
         return pieces
     labels = np.where(pieces.labels >= 0, pieces.labels + 1, -1)

@@ -35,11 +35,11 @@ class Parsed:
         return self.y.size
 
     def cut(self, rows: slice) -> Self:
-        """Some of them."""
+        """Some of the rows."""
         return type(self)(self.X[rows], self.y[rows], self.lines[rows])
 
     def place(self, row: int) -> str:
-        """Where a row stands."""
+        """Position of a row in the file."""
         return f"line {self.lines[row]}"
 
 

@@ -23,7 +23,7 @@ class Part(Protocol):
         """Rows."""
 
     def cut(self, rows: slice) -> Self:
-        """Some of them."""
+        """Some of the rows."""
 
 
 P = TypeVar("P", bound=Part)

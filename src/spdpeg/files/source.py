@@ -69,11 +69,11 @@ class Lines:
                 yield line
 
     def give_back(self, number: int, line: bytes) -> None:
-        """Let `rows` or `blocks` begin with a line that came, and its number; the last given back comes first."""
+        """Put a line and its number back, so that `rows` or `blocks` begin with it; the last one comes first."""
         self._given_back.append((number, line))
 
     def place(self, row: int) -> str:
-        """Where a row stands that `rows` gave, counted from 0; -1 is the last one."""
+        """Position in the file of a row that `rows` returned, counted from 0; -1 is the last one."""
         return f"line {self.numbers[row]}"
 
     def _lines(self, comment: bytes) -> Iterator[tuple[int, bytes]]:
@@ -168,7 +168,7 @@ class Source(Lines):
         return int(self._raw.tell()) if self._raw.seekable() else 0
 
     def content(self) -> bytes:
-        """All of it, refused if decompression makes more of it than is allowed."""
+        """The whole content; refused if it expands beyond the limit."""
         most = limits.expanded(self.size) if self.compressed else -1
         with self._undamaged():
             found = bytes(self._file.read(most + 1 if self.compressed else -1))

@@ -173,7 +173,7 @@ def _dual_value(W: np.ndarray, inner: np.ndarray) -> float:
 
 
 def _log_determinant(matrix: np.ndarray) -> float:
-    """Minus infinity if the matrix is not positive definite."""
+    """The log determinant; minus infinity if the matrix is not positive definite."""
     try:
         factor = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
     except scipy.linalg.LinAlgError:
@@ -182,7 +182,7 @@ def _log_determinant(matrix: np.ndarray) -> float:
 
 
 def _balance(primal: np.ndarray, dual: np.ndarray, sparse: np.ndarray, W: np.ndarray) -> float:
-    """By what to multiply rho so that both residuals, relative to what they measure, shrink alike; 1/2 to 2."""
+    """Factor on rho, between 1/2 and 2, that balances the two relative residuals."""
     product = np.linalg.norm(primal) * np.linalg.norm(W)
     other = np.linalg.norm(dual) * np.linalg.norm(sparse)
     ratio = np.sqrt(product / other) if other > 0.0 else 2.0

@@ -101,7 +101,7 @@ class SparsePrecision:
         )
 
     def arrays(self) -> dict[str, Any]:
-        """All of it as plain arrays, from which `from_arrays` makes the same.
+        """The object as plain arrays; `from_arrays` is the inverse.
 
         Returns
         -------

@@ -139,5 +139,5 @@ def attainable_scale(u: np.ndarray, l1: float, l2: np.ndarray) -> float:
 
 @kernel
 def dual_scale(u: np.ndarray, l1: float, l2: np.ndarray) -> float:
-    """The same as a kernel."""
+    """The dual scale as a kernel."""
     return attainable_scale(u, l1, l2)

@@ -51,7 +51,7 @@ def collapse_sparse(
 
 @kernel
 def collapse_dense(rows: Rows, labels: np.ndarray, out: np.ndarray) -> None:
-    """The same from sparse rows into a dense matrix of zeros."""
+    """Add up columns over pieces, from sparse rows into a dense matrix of zeros."""
     for i in range(out.shape[0]):
         for p in range(rows.indptr[i], rows.indptr[i + 1]):
             piece = labels[rows.indices[p]]

@@ -70,7 +70,7 @@ def vanishing(values: np.ndarray, multipliers: np.ndarray, weights: np.ndarray, 
 
 
 def image_size(F: Operator, x: np.ndarray) -> float:
-    """How large the numbers are that are added up to an entry of F x, about."""
+    """Approximate size of the terms that an entry of F x is the sum of."""
     return 2.0 * F.norm * float(np.max(np.abs(x), initial=0.0))
 
 

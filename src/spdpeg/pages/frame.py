@@ -62,7 +62,7 @@ def number(value: Any, digits: int = DIGITS) -> float | None:
 
 
 def numbers(values: Any, digits: int = DIGITS) -> Any:
-    """The same for arrays, as lists of lists."""
+    """Arrays as lists of lists of JSON numbers."""
     found = np.asarray(values, dtype=float)
     if found.ndim == 0:
         return number(float(found), digits)

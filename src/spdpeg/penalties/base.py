@@ -494,7 +494,7 @@ def interval_scale(u: np.ndarray, lower: Any, upper: Any) -> float:
 
 
 def ends(lower: Any, upper: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Both as vectors."""
+    """Lower and upper ends as vectors."""
     low, high = (np.broadcast_to(np.asarray(end, dtype=float), (size,)) for end in (lower, upper))
     return low, high
 
@@ -512,5 +512,5 @@ def half_square(v: np.ndarray, weight: Any = 1.0) -> float:
 
 
 def no_parameters() -> Packed:
-    """For hooks that need nothing."""
+    """The parameters of hooks that need none."""
     return Packed(jit.NO_REALS, jit.NONE)

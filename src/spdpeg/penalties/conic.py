@@ -197,7 +197,7 @@ class ConicForm:
         return _combined([replace(self, quadratic=_no_entries(self.width, self.width)), parabolas], places, self.size)
 
     def __add__(self, other: "ConicForm") -> "ConicForm":
-        """Both penalties of the same v."""
+        """The sum of two penalties of the same v."""
         first = np.arange(self.width)
         second = np.concatenate([np.arange(self.size), self.width + np.arange(other.width - other.size)])
         return _combined([self, other], [first, second], self.size)

@@ -16,7 +16,7 @@ def shape_of(model: Any) -> tuple[int, ...] | None:
 
 
 def mark_of(model: Any) -> str:
-    """How they are drawn over their places: "steps" along a chain, a "line" for smoother ones, "stems" otherwise."""
+    """How coefficients are drawn: as "steps" along a chain, as a "line" if they are smoother, otherwise as "stems"."""
     order = None if model.F_ is None else model.F_.line_order
     if order is not None:
         return "line" if order > 1 else "steps"
@@ -24,7 +24,7 @@ def mark_of(model: Any) -> str:
 
 
 def places_of(model: Any) -> np.ndarray:
-    """Where they are: at the positions of a curve, or one beside the other."""
+    """Positions of the coefficients: those of a curve, or 0, 1, 2, ..."""
     knots = getattr(model, "knots_", None)
     return np.arange(np.atleast_2d(model.coef_).shape[1]) if knots is None else np.asarray(knots)
 

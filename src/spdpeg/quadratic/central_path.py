@@ -52,7 +52,7 @@ class Terms(NamedTuple):
 
 
 class Point(NamedTuple):
-    """Where the method is."""
+    """A point on the path."""
 
     w: np.ndarray
     y: np.ndarray
@@ -339,7 +339,7 @@ def complete(terms: Terms, point: Point, work: Work) -> float:
 
 @shared
 def _cone_room(head: float, body: np.ndarray, dhead: float, dbody: np.ndarray, first: int, last: int) -> float:
-    """How far |body + a dbody| <= head + a dhead."""
+    """The largest a with |body + a dbody| <= head + a dhead."""
     square = moved = cross = 0.0
     for e in range(first, last):
         square += body[e] * body[e]

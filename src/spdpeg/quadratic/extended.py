@@ -35,7 +35,7 @@ def fits(model: Model) -> bool:
 
 
 def affordable(width: int, rows: int) -> bool:
-    """The same for so many variables and rows of K."""
+    """Whether a model of so many variables and rows of K is affordable."""
     return width * width * (rows + width / 3.0) <= _MOST_WORK
 
 

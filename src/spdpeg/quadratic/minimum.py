@@ -21,7 +21,7 @@ _APEX = 1e-6
 
 
 class Minimum(NamedTuple):
-    """Where a model has its minimum."""
+    """The minimum of a model."""
 
     point: np.ndarray
     """With exact zeros and pieces where those are certain."""

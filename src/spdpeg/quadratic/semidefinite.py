@@ -98,7 +98,7 @@ class _Cone:
     X: np.ndarray
 
     def Z(self, y: np.ndarray) -> np.ndarray:
-        """For a multiplier of V."""
+        """The matrix Z for a multiplier of V."""
         return 0.5 * (self.weight * np.eye(len(self.X)) - self.off(y))
 
     def off(self, y: np.ndarray) -> np.ndarray:
@@ -109,7 +109,7 @@ class _Cone:
         return out
 
     def corner(self, matrix: np.ndarray) -> np.ndarray:
-        """Where V is."""
+        """The block of the matrix that holds V."""
         return matrix[: self.shape[0], self.shape[0] :].ravel()
 
     def scale(self, y: np.ndarray) -> None:

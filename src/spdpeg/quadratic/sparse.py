@@ -223,7 +223,7 @@ def run(H: Parts, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
 
 
 def follow(system: Solvable, b: np.ndarray, accuracy: float) -> Outcome:
-    """The same with linear systems that are solved in some way."""
+    """Follow the path, with any solver of its linear systems."""
     terms = system.terms
     point, work = start(b.size, terms, system.spread), new_work(b.size, terms)
     best = _copied(point)

@@ -29,7 +29,7 @@ FAR = 1e10
 
 
 class Outcome(NamedTuple):
-    """Where a run ended."""
+    """The end of a run."""
 
     point: Point
     short: float

@@ -58,7 +58,7 @@ class Duel(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """How many duels came out how."""
+    """Numbers of duels won, level and lost."""
 
     ahead: int
     level: int
@@ -66,11 +66,11 @@ class Tally(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Number of all duels."""
         return sum(self)
 
     def outcome(self, needed: float) -> str:
-        """In a word: what the sentence needs is there; might be, if every level duel were won; or cannot be."""
+        """The verdict: supported; not supported, if it might be with every level duel won; or contradicted."""
         if self.ahead > needed * self.total:
             return "supported"
         return "not supported" if self.ahead + self.level > needed * self.total else "contradicted"
@@ -166,7 +166,7 @@ def _of_family(table: Table, task: str, *settings: str) -> list[str]:
 
 
 def _margin_over_egadm(table: Table) -> list[Claim]:
-    """With the authors' parameters and tuned; EGADM in the same setting."""
+    """The margin over EGADM, with the authors' parameters and tuned; EGADM in the same setting."""
     claims = []
     for setting, egadm in ((AUTHORS, "egadm-authors"), (TUNED, "egadm")):
         counts = [0, 0, 0]

@@ -34,7 +34,7 @@ class Look(NamedTuple):
 
 
 def looks(methods: dict[str, Method]) -> dict[str, Look]:
-    """One for each method; solvers outside the paper take the looks that are left."""
+    """The style of each method's curve; solvers outside the paper take the styles that are left."""
     used = {_SOLVERS[method.solver] for method in methods.values() if method.solver in _SOLVERS}
     every = dict.fromkeys(_SOLVERS.values())
     free = cycle([look for look in every if look not in used] or list(every))

@@ -135,7 +135,7 @@ def run(study: Study, directory: Path, jobs: int, report: Report | None = None) 
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -26,7 +26,7 @@ class Found(NamedTuple):
 
 
 def walk(score: Callable[[Point], float], dimensions: int) -> Found:
-    """From the origin to the best of all neighbours, corners included, until no move is worth it.
+    """Walk from the origin to the best neighbour, corners included, until no move is worth it.
 
     Parameters
     ----------

@@ -58,11 +58,11 @@ class Table:
         return list(self._of_cell)
 
     def optimum(self, task: str, data: str) -> list[Optimum]:
-        """One for each round."""
+        """The optimum of each round."""
         return self._of_cell[task, data]
 
     def drop(self, task: str, data: str) -> float:
-        """How far x = 0 is above the optimum, as a share of the optimum."""
+        """How far x = 0 is above the optimum, relative to the optimum."""
         rounds = self.optimum(task, data)
         best = float(np.mean([o.objective for o in rounds]))
         return (float(np.mean([o.start for o in rounds])) - best) / abs(best)
@@ -118,12 +118,12 @@ def write(table: Table, path: Path, stages: Sequence[str] = STAGES) -> None:
 
 
 def read(values: Path, optima: Path, methods: dict[str, dict[str, Method]]) -> Table:
-    """From the files values.csv and optima.csv of a study."""
+    """Read the files values.csv and optima.csv of a study."""
     return Table(_rows(values, Value), read_optima(optima), methods)
 
 
 def read_optima(path: Path) -> list[Optimum]:
-    """From the file optima.csv of a study."""
+    """Read the file optima.csv of a study."""
     return _rows(path, Optimum)
 
 

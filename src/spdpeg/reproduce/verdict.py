@@ -81,7 +81,7 @@ GROUPS = {"the authors' parameters": (AUTHORS,), "all tuned": (TUNED, ONE_TUNED)
 
 
 def rankings(table: Table) -> list[Ranking]:
-    """For each task, group, metric and axis; where there are sets enough."""
+    """Rankings for each task, group, metric and axis, where there are enough sets."""
     found = []
     for task, methods in table.methods.items():
         for group, settings in GROUPS.items():

@@ -107,7 +107,7 @@ class Continuation:
     def _certify(
         self, problem: View, form: Form, x: np.ndarray, split: Split, evaluation: Evaluation, tol: float
     ) -> Certificate:
-        """Where one norm holds all penalties the bound does not ask for the multipliers, which take time to find."""
+        """Certify without multipliers, which take time to find, where one norm holds all penalties."""
         if problem.penalty.joint is not None:
             quick = certify(problem, x, np.zeros(problem.F.n_outputs), evaluation=evaluation, tol=tol)
             if math.isfinite(quick.rel_gap):

@@ -149,7 +149,7 @@ class SampledNewton(Periodic, Watcher):
             self._begin(problem, state, evaluation._replace(margins=margins))
 
     def _begin(self, problem: View, state: State, evaluation: Evaluation) -> None:
-        """With the loss as evaluated at the start."""
+        """Begin with the loss as evaluated at the start."""
         v = state.vectors
         _take(state, evaluation, evaluation.loss + problem.penalty.value(v["x"]))
         if problem.penalty.joint is not None:

@@ -45,14 +45,14 @@ _FIRST_RHO = 0.01
 
 
 class Split(NamedTuple):
-    """Where ADMM on the model stands: K x should equal z, and y is the multiplier of that."""
+    """The variables of ADMM on the model: K x should equal z, and y is the multiplier of that."""
 
     y: np.ndarray
     z: np.ndarray
 
 
 class Form(NamedTuple):
-    """How the penalties are split off: K, and the penalty on K x."""
+    """The splitting of the penalties: K, and the penalty on K x."""
 
     K: Operator
     penalty: Penalty
@@ -146,7 +146,7 @@ class TallModel:
         self._weights = form.penalty.l1_weights(self._K.shape[0]) if small else None
 
     def move(self, margins: np.ndarray, floor: float, stride: int, first: int, relative_rho: float) -> int:
-        """Put the model where the margins are; the number of rows read.
+        """Move the model to these margins; returns the number of rows read.
 
         `relative_rho` is that at the end of the step before, which suits this one mostly; NaN if there was none.
         """
@@ -261,7 +261,7 @@ class WideModel:
     """Unlike that of TallModel, rho is chosen at each step."""
 
     def move(self, margins: np.ndarray, floor: float, stride: int, first: int, relative_rho: float) -> int:
-        """Put the model where the margins are; the number of rows read: all of them."""
+        """Move the model to these margins; returns the number of rows read, which is all of them."""
         _, labels, weights = self._problem.rows.block
         n = labels.size
         curvature = np.empty(n)
@@ -315,7 +315,7 @@ class SparseModel:
         self._weights = weights
 
     def move(self, margins: np.ndarray, floor: float, stride: int, first: int, relative_rho: float) -> int:
-        """Put the model where the margins are; the number of rows read: all of them."""
+        """Move the model to these margins; returns the number of rows read, which is all of them."""
         _, labels, weights = self._problem.rows.block
         curvature = np.empty(labels.size)
         curvatures(self._problem.loss.curvature_term, margins, labels, weights, floor, curvature)

@@ -20,7 +20,7 @@ class Work(NamedTuple):
 
     @classmethod
     def of(cls, n_inputs: int, n_outputs: int) -> "Work":
-        """For an F of this size."""
+        """Work space for an F of this size."""
         return cls(*(np.zeros(n_outputs) for _ in range(3)), *(np.zeros(n_inputs) for _ in range(2)))
 
 

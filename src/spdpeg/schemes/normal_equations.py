@@ -24,7 +24,7 @@ _MOST_ITERATIONS = 1000
 
 
 class Normal(NamedTuple):
-    """How to solve with F^T F, prepared once."""
+    """A solver for systems with F^T F, prepared once."""
 
     kind: int
     diagonal: np.ndarray

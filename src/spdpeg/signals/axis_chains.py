@@ -50,7 +50,7 @@ class AxisChains:
         return image and signal.groups is None and signal.even and bool(np.all(_factors(signal) > 0.0))
 
     def ascend(self) -> np.ndarray:
-        """Some steps; multipliers of F x."""
+        """Take some steps; returns the multipliers of F x."""
         _climb(self._image, (self._across, self._down), self._q, self._ahead, self._spare, self._momentum)
         x, z, _ = self._spare[0]
         # Rows follow once more, at q itself.

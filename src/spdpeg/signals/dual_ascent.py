@@ -98,7 +98,7 @@ class EdgeByEdge:
         self._spare = np.empty(centred.size + 2 * start.size)
 
     def ascend(self) -> np.ndarray:
-        """Some steps; multipliers of F x."""
+        """Take some steps; returns the multipliers of F x."""
         w, l1 = self._signal.weights, self._signal.l1
         ascend(self._maps, self._y, w, l1, self._step, self._u, self._ahead, self._spare, self._momentum)
         return self._u

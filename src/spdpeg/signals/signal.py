@@ -71,7 +71,7 @@ class Signal:
         return 0.5 * float(self.weights @ (np.square(self.y - level) + _ROUNDING * np.square(self.y)))
 
     def without(self, held_out: np.ndarray) -> "Signal":
-        """The same with some values missing."""
+        """The signal with some more values missing."""
         return replace(self, weights=np.where(held_out, 0.0, self.weights))
 
     def norm(self, lam2: Any) -> Penalty:

@@ -222,7 +222,7 @@ class Solver(Parameterized):
         vectors["y"][: y.size] = y
 
     def sampler(self, problem: View, state: State) -> Sampler:
-        """Which rows the batches hold.
+        """The sampler that chooses the rows of batches.
 
         Parameters
         ----------

@@ -42,12 +42,12 @@ class StepRule:
         return float(self(np.zeros(1))[0]) <= self.stable * (1.0 + 1e-12)
 
     def to_numbers(self) -> dict[str, float]:
-        """For a state."""
+        """The rule as numbers of a state."""
         return {f"step_{name}": value for name, value in asdict(self).items()}
 
     @classmethod
     def from_numbers(cls, numbers: dict[str, float]) -> Self:
-        """From a state; steps of 1 if it has none."""
+        """The rule from the numbers of a state; steps of 1 if it has none."""
         parts = {name[5:]: value for name, value in numbers.items() if name.startswith("step_")}
         return cls(**parts or {"base": 1.0})
 

@@ -288,7 +288,7 @@ class VRSPDPEG(Periodic, Watcher):
         return not problem.rows.on_disk and longest > _UNEVEN * mean
 
     def _dual_every(self, problem: View, batch: int) -> int:
-        """So many primal steps that their cost exceeds that of the products with F."""
+        """Number of primal steps per dual step, so that they cost more than the products with F."""
         if self.dual_every is not None:
             return self.dual_every
         primal = batch * row_flops(problem) + 10.0 * problem.n_coordinates

@@ -97,7 +97,7 @@ def gram(rows: Rows, factors: np.ndarray) -> np.ndarray:
 
 
 def _room(rows: Rows, d: int) -> DenseChunk:
-    """For rows to be written out, where that makes their outer products cheaper."""
+    """Work space in which sparse rows are written out, where that makes their outer products cheaper."""
     dense = rows.indptr.size == 0 or _is_dense(_squares(rows), rows.indptr.size - 1, d)
     return DenseChunk(np.empty((CHUNK, d)), routines()) if dense else _NO_ROOM
 

@@ -292,7 +292,7 @@ class ShiftedSignal:
 
     @classmethod
     def of(cls, block: Block) -> "ShiftedSignal | None":
-        """One read; None for other rows."""
+        """The moments of a diagonal with equal entries beside an intercept, by one read; None for other rows."""
         alone = block._replace(rows=block.rows._replace(bias=0.0))
         if not block.rows.bias or not is_diagonal(alone):
             return None
@@ -302,7 +302,7 @@ class ShiftedSignal:
         return cls(DiagonalMoments.of(alone), block.rows.bias / float(entries[0]))
 
     def shifted(self, x: np.ndarray) -> np.ndarray:
-        """All coordinates but the last, with what that adds to them."""
+        """All coordinates but the last, shifted by its contribution to them."""
         return x[:-1] + self.unit * x[-1]
 
     def value(self, x: np.ndarray) -> float:

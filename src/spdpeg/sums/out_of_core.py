@@ -33,7 +33,7 @@ class Margins(NamedTuple):
     x: np.ndarray
 
     def made(self, block: Block, some: slice, loss: Loss, values: Values) -> np.ndarray:
-        """For the rows of a block."""
+        """The numbers of a block's rows."""
         return block_sums.margins(block.rows, block.labels.size, self.x)
 
 
@@ -45,7 +45,7 @@ class Between(NamedTuple):
     length: float
 
     def made(self, block: Block, some: slice, loss: Loss, values: Values) -> np.ndarray:
-        """For the rows of a block."""
+        """The numbers of a block's rows."""
         start = values(self.start, block, some)
         return np.asarray(start + self.length * (values(self.end, block, some) - start))
 
@@ -70,7 +70,7 @@ class Predicted(NamedTuple):
     point: np.ndarray
 
     def made(self, block: Block, some: slice, loss: Loss, values: Values) -> np.ndarray:
-        """For the rows of a block."""
+        """The numbers of a block's rows."""
         margins, slopes, curvatures = self.model.at_rows(block, some, loss, values)
         return np.asarray(slopes + curvatures * (block_sums.margins(block.rows, margins.size, self.point) - margins))
 

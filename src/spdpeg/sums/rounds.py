@@ -82,7 +82,7 @@ class Rounds:
         return found
 
     def gathered_with(self, leaves: Sequence[Any], others: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """The same beside what tasks returned that depend on all of these."""
+        """The results of `gathered`, together with those of tasks that depend on all of them."""
         found: tuple[list[Any], list[Any]] = self._result(
             self.client.submit(_both, list(leaves), list(others), pure=False), leaves
         )

@@ -63,7 +63,7 @@ class RowBlocks(Protocol):
     resident: bool
 
     def blocks(self) -> Iterator[Rows]:
-        """All of them, in their order."""
+        """All blocks, in order."""
 
     def some(self, n_rows: int) -> Iterator[tuple[np.ndarray, Rows, int]] | None:
         """About so many rows from all over the data, which ones they are, and how many were read for them.
@@ -84,7 +84,7 @@ class InMemory:
         self.n_entries = sum(_entries(rows) for rows in blocks)
 
     def blocks(self) -> Iterator[Rows]:
-        """All of them, in their order."""
+        """All blocks, in order."""
         return iter(self._blocks)
 
     def some(self, n_rows: int) -> Iterator[tuple[np.ndarray, Rows, int]]:
@@ -114,7 +114,7 @@ class Mapped(InMemory):
             _advise(maps.values(), "MADV_NORMAL")
 
     def blocks(self) -> Iterator[Rows]:
-        """All of them, each read from the disk before it is handed out."""
+        """All blocks, each read from the disk before it is handed out."""
         for rows in self._blocks:
             first, last = (rows.indptr[0], rows.indptr[-1]) if rows.indptr.size else (0, rows.values.size)
             for vector in (rows.values[first:last], rows.indices[first:last] if rows.indptr.size else rows.indices):
@@ -141,7 +141,7 @@ class Read:
         self.n_entries = source.n_samples * source.n_features
 
     def blocks(self) -> Iterator[Rows]:
-        """All of them, in their order."""
+        """All blocks, in order."""
         return map(self._rows, self._source.blocks())
 
     def some(self, n_rows: int) -> Iterator[tuple[np.ndarray, Rows, int]] | None:

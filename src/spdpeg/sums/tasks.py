@@ -56,7 +56,7 @@ class Kept:
 
 
 def readable(block: Block) -> Block:
-    """The same as kernels are compiled for, read-only; arrays come writable from another process."""
+    """The block with read-only arrays, as kernels are compiled for; from another process they come writable."""
     values, indices, indptr, width, bias = block.rows
     rows = Rows(frozen(values), frozen(indices), frozen(indptr), width, bias)
     return Block(rows, frozen(block.labels), frozen(block.weights))
@@ -69,7 +69,7 @@ def run(resident: Resident, *kept: Kept, task: Callable[..., Any], request: tupl
 
 
 def only(value: Any) -> Any:
-    """The same; computed rather than sent, so that it can be computed again when a worker is lost."""
+    """Its argument; computed rather than sent, so that it can be recomputed when a worker is lost."""
     return value
 
 
@@ -250,7 +250,7 @@ def _times(fraction: float, array: np.ndarray | None) -> np.ndarray | None:
 
 
 def _own(value: Any) -> Any:
-    """The same with writable vectors: kernels are compiled for those, and they come read-only from other processes."""
+    """The argument with writable vectors, as kernels are compiled for; from other processes they come read-only."""
     if isinstance(value, np.ndarray):
         return value if value.flags.writeable else value.copy()
     if isinstance(value, tuple) and hasattr(value, "_fields"):

@@ -42,7 +42,7 @@ class _Crew:
         return self._pool
 
     def dismiss(self) -> None:
-        """Let the threads end."""
+        """Shut the threads down."""
         if self._pool is not None:
             self._pool.shutdown()
 
@@ -64,7 +64,7 @@ def checked_jobs(n_jobs: Any) -> int:
 
 @contextmanager
 def using(n_jobs: int) -> Iterator[None]:
-    """Let the sums of this thread, and of no other, be made by so many threads, each with linear algebra of its own."""
+    """Let the sums of this thread alone use so many threads, each with its own linear algebra."""
     crew = _Crew(n_jobs)
     token = _crew.set(crew)
     try:
@@ -118,7 +118,7 @@ def in_order(work: Callable[[_Item], _Out], items: Iterable[_Item]) -> Iterator[
 
 
 def ahead(items: Iterator[_Item]) -> Iterator[_Item]:
-    """The same items, the next one made by another thread while one is worked on."""
+    """Iterate over the items while another thread makes the next one."""
     with ThreadPoolExecutor(1, thread_name_prefix="spdpeg-read") as pool:
         following = pool.submit(next, items, _END)
         while (item := following.result()) is not _END:
@@ -164,7 +164,7 @@ class _Blas:
 
 
 def _release() -> None:
-    """Let any thread change the setting again: threadpoolctl 3.8 and newer reserves it for the one that did so last."""
+    """Allow any thread to change the setting: threadpoolctl 3.8 and newer reserves it for the last one that did."""
     release = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
     if release is not None:
         release(force=True)
@@ -175,7 +175,7 @@ _blas = _Blas()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let linear algebra take one thread, in all of the process."""
+    """Limit linear algebra to one thread, in the whole process."""
     _blas.take()
     try:
         yield

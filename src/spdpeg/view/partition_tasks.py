@@ -65,7 +65,7 @@ class Fold(NamedTuple):
     held: bool
 
     def marks(self, rows: np.ndarray) -> np.ndarray:
-        """Which of the rows with these numbers are meant."""
+        """Which of the rows with these numbers belong to the fold."""
         return (folds_of(rows, self.n_folds) == self.number) == self.held
 
 
@@ -146,7 +146,7 @@ def resident(kept: Kept, first: int, encoding: Encoding) -> Resident:
 
 
 def _checked(block: Block, first: int, encoding: Encoding) -> Block:
-    """All of a partition, whose first row has this number, as the problem has it."""
+    """A whole partition, whose first row has this number, encoded and checked."""
     if encoding.positive is None:
         encoding.loss.check_labels(block.labels, "y")
     return encode(block, first + np.arange(block.labels.size), encoding)

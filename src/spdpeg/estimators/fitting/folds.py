@@ -32,7 +32,7 @@ class FoldMoments:
     def of(
         cls, model: Any, data: tuple[Any, ...], folds: Sequence[tuple[np.ndarray, np.ndarray]]
     ) -> "FoldMoments | None":
-        """One read; None where the model has another loss or method, or the folds do not part the rows."""
+        """The moments of all folds, by one read; None for another loss or method, or folds that are no partition."""
         problems = plan(model, *data).problems
         if model.solver != "auto" or len(problems) != 1 or not problems[0].view.rows.in_memory:
             return None

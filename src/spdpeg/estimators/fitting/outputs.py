@@ -108,7 +108,7 @@ class Coupled:
         return table[:, :-1].copy(), table[:, -1].copy()
 
     def solve(self, starts: Sequence[Any], tol: float, max_passes: float, minimize: Callable[..., Result]) -> Run:
-        """By `minimize(problem, tol=, max_passes=, x0=, dual0=)` from the starts of the outputs."""
+        """Solve by `minimize(problem, tol=, max_passes=, x0=, dual0=)` from the starts of the outputs."""
         parts = [np.append(coef, [constant] * self._intercept) for coef, constant, _ in starts]
         duals = [dual for _, _, dual in starts if dual is not None]
         dual = np.concatenate(duals) / self._count if duals else None

@@ -31,7 +31,7 @@ _SEEDS = 2**31
 
 
 class Settings(NamedTuple):
-    """How `solve` is called."""
+    """The arguments with which `solve` is called."""
 
     solver: str | Solver
     tol: float
@@ -113,7 +113,7 @@ class Start(NamedTuple):
     dual: np.ndarray | None = None
 
     def arguments(self, problem: Problem) -> dict[str, Any]:
-        """For `solve`; multipliers of another F are left out."""
+        """Arguments for `solve`; multipliers of another F are left out."""
         fits = self.dual is not None and self.dual.shape == (problem.F.n_outputs,)
         return {"x0": problem.join(self.coef, self.intercept), "dual0": self.dual if fits else None}
 
