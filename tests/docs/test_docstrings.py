@@ -2,10 +2,13 @@
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
+from spdpeg.solvers import Solver
 
 validate = pytest.importorskip("numpydoc.validate").validate
 
@@ -67,10 +70,15 @@ def listed(documentation: str, section: str) -> set[str]:
     return {name.strip() for head in heads for name in head.split(",")}
 
 
+def shared(cls: type) -> set[str]:
+    """Arguments that all methods of a solver have, which `Solver` explains once."""
+    return set(re.findall(r"`(\w+)`", inspect.getdoc(Solver) or "")) if issubclass(cls, Solver) else set()
+
+
 @pytest.mark.parametrize("name", CLASSES)
 def test_methods_list_their_parameters(name: str) -> None:
     for method, function in methods(PUBLIC[name]):
-        known = listed(inspect.getdoc(getattr(PUBLIC[name], method)) or "", "Parameters")
+        known = listed(inspect.getdoc(getattr(PUBLIC[name], method)) or "", "Parameters") | shared(PUBLIC[name])
         for parameter in list(inspect.signature(function).parameters.values()):
             stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
             assert parameter.name in ("self", "cls") or stars + parameter.name in known, f"{method}: {parameter}"

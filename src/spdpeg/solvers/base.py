@@ -104,6 +104,10 @@ class Solver(Parameterized):
     Everything that changes lives in the state, as plain numbers and arrays by name; everything else is recomputed from
     the problem. So any run can be cut, saved and resumed with the same bits.
 
+    The methods share these arguments: `problem` is the `View` of a problem, `terms` its loss, penalties and F as
+    compiled code takes them, `state` the `State` of the run, which is changed in place, `batch_size` the number of rows
+    in a batch, `x0` the start, `tol` the relative gap to reach or None.
+
     See Also
     --------
     Watcher, Periodic : What some methods have beside it.
@@ -140,26 +144,10 @@ class Solver(Parameterized):
     """Sees the data through sums over all rows only, so that they may live anywhere."""
 
     def check(self, problem: View) -> None:
-        """Refuse a problem that the method does not cover, naming the part and an alternative.
-
-        Parameters
-        ----------
-        problem : View
-
-        Raises
-        ------
-        UnsupportedError
-            If the method does not cover it.
-        """
+        """Refuse a problem that the method does not cover by an `UnsupportedError` that names an alternative."""
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Numbers (constants, counters, flags) and vectors of a new state at x0, with the dual variable 0.
-
-        Parameters
-        ----------
-        problem : View
-        batch_size : int
-        x0 : array
 
         Returns
         -------
@@ -177,11 +165,6 @@ class Solver(Parameterized):
 
         Parameters
         ----------
-        problem : View
-        terms : Terms
-            Loss, penalties and F as compiled code takes them.
-        state : State
-            Changed in place.
         block : Block
         order : array of int
             Rows of the block: for each iteration `batches_per_step` batches.
@@ -195,12 +178,7 @@ class Solver(Parameterized):
         raise NotImplementedError
 
     def solution(self, problem: View, state: State) -> Solution:
-        """The output of the method at this state; fresh arrays.
-
-        Parameters
-        ----------
-        problem : View
-        state : State
+        """The output of the method at this state.
 
         Returns
         -------
@@ -214,7 +192,6 @@ class Solver(Parameterized):
 
         Parameters
         ----------
-        problem : View
         vectors : dict
             Those of the state; changed in place.
         y : array
@@ -223,11 +200,6 @@ class Solver(Parameterized):
 
     def sampler(self, problem: View, state: State) -> Sampler:
         """The sampler that chooses the rows of batches.
-
-        Parameters
-        ----------
-        problem : View
-        state : State
 
         Returns
         -------
@@ -241,10 +213,6 @@ class Solver(Parameterized):
     def default_batch(self, problem: View) -> int:
         """Batch size if the user names none.
 
-        Parameters
-        ----------
-        problem : View
-
         Returns
         -------
         int
@@ -254,12 +222,6 @@ class Solver(Parameterized):
     def vectors(self, problem: View, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
         """The vectors of `start`. Override it where `start` reads data to choose constants.
 
-        Parameters
-        ----------
-        problem : View
-        batch_size : int
-        x0 : array
-
         Returns
         -------
         dict
@@ -267,26 +229,13 @@ class Solver(Parameterized):
         return self.start(problem, batch_size, x0)[1]
 
     def check_state(self, problem: View, state: State) -> None:
-        """Refuse a state to resume from that no run on the problem can have left; its vectors have the right shapes.
-
-        Parameters
-        ----------
-        problem : View
-        state : State
-
-        Raises
-        ------
-        StateError
-            If no run on the problem can have left it.
-        """
+        """Refuse a state that no run on the problem can have left (`StateError`); its vectors have the right shapes."""
 
     def weigh(self, problem: View, state: State, rows: Block) -> None:
         """Choose how to polish, by rows of a stream that the state has not used yet.
 
         Parameters
         ----------
-        problem : View
-        state : State
         rows : Block
         """
 
@@ -295,18 +244,11 @@ class Solver(Parameterized):
 
         Parameters
         ----------
-        problem : View
-        state : State
         rows : Block or None
         """
 
     def fallback(self, problem: View, state: State) -> Solution | None:
         """A solution to report on finite data if it beats that of the state; none by default.
-
-        Parameters
-        ----------
-        problem : View
-        state : State
 
         Returns
         -------
@@ -316,10 +258,6 @@ class Solver(Parameterized):
 
     def step_rule(self, state: State) -> StepRule:
         """The step sizes in use, for messages; those that `start` put into the numbers, or 1.
-
-        Parameters
-        ----------
-        state : State
 
         Returns
         -------
@@ -345,10 +283,6 @@ class Periodic(Solver):
     def steps_ahead(self, state: State) -> float:
         """Steps that may be done before `prepare` has work to do again.
 
-        Parameters
-        ----------
-        state : State
-
         Returns
         -------
         float
@@ -357,12 +291,6 @@ class Periodic(Solver):
 
     def prepare(self, problem: View, terms: Terms, state: State) -> int:
         """Do the work that is due now, if any.
-
-        Parameters
-        ----------
-        problem : View
-        terms : Terms
-        state : State
 
         Returns
         -------
@@ -373,10 +301,6 @@ class Periodic(Solver):
 
     def ended(self, state: State) -> Status | None:
         """Why the method cannot go on, if it cannot.
-
-        Parameters
-        ----------
-        state : State
 
         Returns
         -------
@@ -406,20 +330,13 @@ class Watcher(Solver):
 
         Parameters
         ----------
-        problem : View
-        state : State
         certificate : Certificate
         evaluation : Evaluation
             Loss and gradient at the certified point.
-        tol : float or None
         """
 
     def evaluation(self, state: State) -> Evaluation | None:
         """Loss and gradient at the solution if the method has them, so that a certificate needs no read.
-
-        Parameters
-        ----------
-        state : State
 
         Returns
         -------
@@ -430,10 +347,6 @@ class Watcher(Solver):
     def lower_bound(self, state: State) -> float:
         """A lower bound on the optimum that the method has proved itself.
 
-        Parameters
-        ----------
-        state : State
-
         Returns
         -------
         float
@@ -442,11 +355,6 @@ class Watcher(Solver):
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
         """Whether the point may meet a tolerance, as far as the method knows without a certificate.
-
-        Parameters
-        ----------
-        state : State
-        tol : float
 
         Returns
         -------

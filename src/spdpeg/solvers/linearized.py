@@ -44,11 +44,6 @@ class Linearized(Solver):
     def constants(self, problem: View, batch_size: int) -> dict[str, float]:
         """rho and the step rule.
 
-        Parameters
-        ----------
-        problem : View
-        batch_size : int
-
         Returns
         -------
         dict

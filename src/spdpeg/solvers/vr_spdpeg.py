@@ -300,7 +300,6 @@ class VRSPDPEG(Periodic, Watcher):
 
         Parameters
         ----------
-        problem : View
         batch : int
 
         Returns
