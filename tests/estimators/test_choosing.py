@@ -87,6 +87,8 @@ def test_coefficients_that_are_all_zero_are_told() -> None:
     with pytest.warns(ChoiceWarning, match=rf"All coefficients of FusedLasso are 0: .* from {lam1:.3g} on") as caught:
         estimators.FusedLasso(2 * lam1, 2 * lam2).fit(X, NUMBERS)
     assert caught[0].filename == __file__
+    with pytest.warns(ChoiceWarning, match="All coefficients of FusedLasso are 0"):
+        estimators.FusedLasso(100.0).fit(X, NUMBERS)  # and lam2 is chosen
     with warnings.catch_warnings():
         warnings.simplefilter("error", ChoiceWarning)
         estimators.FusedLasso(0.5 * lam1, 0.5 * lam2).fit(X, NUMBERS)

@@ -15,7 +15,7 @@ from ..data import Source
 from ..data.selection import pieces
 from ..errors import ChoiceWarning, InputError, UnsupportedError
 from ..losses import Loss
-from ..parameters import as_number, is_dask, numbers, refuse_dask, shown, truth
+from ..parameters import is_dask, numbers, refuse_dask, shown, truth
 from ..penalties import L1, Box, L2Squared, Penalty, Zero, constrain
 from ..sparse import sound
 from ..sums import threads
@@ -218,21 +218,18 @@ class Estimator(fitting.Model, BaseEstimator):
             # what was measured of the rows when the weights change.
             plan = self._weighed(fitting.plan(self, X, y, sample_weight, offset))
             fitting.keep(self, plan, fitting.fit(plan))
-            self._warn_of_zeros((X, y, sample_weight, offset))
+            self._warn_of_zeros(plan)
         return self
 
-    def _warn_of_zeros(self, data: tuple[Any, ...]) -> None:
-        """Warn if the penalties have left nothing, with the weights at which that begins."""
-        if np.any(self.coef_) or not isinstance(getattr(self, "lam1", None), float | int):
+    def _warn_of_zeros(self, plan: fitting.Plan) -> None:
+        """Warn if the penalties of a fit have left nothing, with the weights at which that begins."""
+        if np.any(self.coef_) or not isinstance(getattr(self, "lam1", None), float | int) or not self.lam1 > 0.0:
             return
         if self.F_ is not None and not self.F_.chain and self.coef_.size > _MOST_PROGRAMMED:
             return  # the weight in question would take a large linear program
         with suppress(UnsupportedError):
-            lam1, lam2 = float(self.lam1), as_number(self.lam2)
-            if not lam1 > 0.0:
-                return
-            X, y, sample_weight, offset = data
-            least, _ = fitting.lam_max(self, X, y, sample_weight, ratio=max(lam2, 0.0) / lam1, offset=offset)
+            lam1 = float(self.lam1)
+            least = lam1 * fitting.least_scale(plan)
             if least > 0.0:
                 warnings.warn(
                     f"All coefficients of {type(self).__name__} are 0: lam1 is {lam1:.3g}, and at this ratio of lam2 "

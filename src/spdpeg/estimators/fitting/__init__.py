@@ -21,7 +21,7 @@ from .plan import (
 from .refit import Basis, curve_basis, piece_basis
 from .stream import learn
 from .walk import walk
-from .weights import EPS, chosen, lam_max, suggested, typical
+from .weights import EPS, chosen, lam_max, least_scale, suggested, typical
 
 __all__ = [
     "EPS",
@@ -45,6 +45,7 @@ __all__ = [
     "keep",
     "lam_max",
     "learn",
+    "least_scale",
     "penalties",
     "piece_basis",
     "plan",

@@ -90,14 +90,19 @@ def lam_max(
     """
     if not 0.0 <= as_number(ratio) < math.inf:
         raise InputError(f"ratio is {shown(ratio)}. Give a finite number of at least 0.")
-    start = at_zero(estimator, (X, y, sample_weight, offset), lam1=1.0, lam2=ratio)
+    lam1 = least_scale(_plan_with(estimator, (X, y, sample_weight, offset), lam1=1.0, lam2=ratio))
+    return lam1, ratio * lam1
+
+
+def least_scale(plan: Plan) -> float:
+    """The smallest factor on the weights of a plan with which all coefficients are 0."""
+    start = _at_zero_of(plan)
     if not start.smooth:
         raise UnsupportedError(
-            f"{type(estimator).__name__} has a non-smooth loss, for which no least weights are known at which all "
-            "coefficients are 0. Give lam1 and lam2."
+            f"{plan.terms.loss!r} is non-smooth, and no least weights are known at which all coefficients are 0. "
+            "Give lam1 and lam2."
         )
-    lam1 = max(_joint(start, descent) for descent in start.descents)
-    return lam1, ratio * lam1
+    return max(_joint(start, descent) for descent in start.descents)
 
 
 def chosen(
@@ -154,7 +159,7 @@ def suggested(estimator: Any, data: tuple[Any, ...], sizes: dict[str, int], eps:
     lam1 begins where x = 0 whatever lam2 is; for a ridge penalty, at the Lipschitz constant of the gradient, where
     every direction shrinks by half or more. lam2 begins where the step from x = 0 down the gradient keeps F x = 0.
     """
-    start = at_zero(estimator, data, **dict.fromkeys(sizes, 1.0))
+    start = _at_zero_of(_plan_with(estimator, data, **dict.fromkeys(sizes, 1.0)))
     found = _tops(start, list(sizes))
     return {name: found[name] * np.geomspace(1.0, eps, n) for name, n in sizes.items()}
 
@@ -248,15 +253,16 @@ class AtZero(NamedTuple):
         return [self.r1.inwards(descent) for descent in self.descents]
 
 
-def at_zero(estimator: Any, data: tuple[Any, ...], **weights: float) -> AtZero:
-    """Minus the gradients of the mean loss at x = 0 and at the best intercept, and the terms with these weights."""
+def _plan_with(estimator: Any, data: tuple[Any, ...], **weights: float) -> Plan:
+    """The plan of a fit with these weights."""
     check_estimator(estimator)
     with translated_errors():  # parameters that cannot be copied, such as a generator
         copied = clone(estimator).set_params(**weights)
-    return _at_zero_of(plan(copied, *data))
+    return plan(copied, *data)
 
 
 def _at_zero_of(found: Plan) -> AtZero:
+    """Minus the gradients of the mean loss at x = 0 and at the best intercept, and the terms of a plan."""
     r1, r2, F = found.terms.r1, found.terms.r2, found.terms.F
     if isinstance(found.joint, Cox):
         return AtZero([-found.joint.gradient(np.zeros(found.data.X.shape[1]))], math.nan, r1, r2, F)
