@@ -323,7 +323,7 @@ def test_standard_output_that_is_full():
 
 
 def test_a_stream_is_what_partial_fit_makes_of_its_chunks(rows, data, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(cli.fit, "_CHUNK", 150)
+    monkeypatch.setattr(cli.data_options, "_CHUNK", 150)
     out = json.loads(run(capsys, "fit", data / "libsvm.xz", "--stream", *FIT, "-o", tmp_path / "m", "--json"))
     assert out["rows"] == 400
     assert out["relative_gap"] is out["tolerance_met"] is None
@@ -356,7 +356,7 @@ def test_the_order_of_rows_in_a_stream_does_not_matter(text, tmp_path, capsys):
 
 
 def test_labels_of_a_stream_that_come_late(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(cli.fit, "_CHUNK", 10)
+    monkeypatch.setattr(cli.data_options, "_CHUNK", 10)
     (tmp_path / "data").write_text("1 1:1\n2 1:2\n" * 10 + "3 1:0.5\n" * 10)
     assert "3.0" in refused(capsys, "fit", tmp_path / "data", "--stream", *FIT)
     assert "features" in run(capsys, "fit", tmp_path / "data", "--stream", *FIT, "--classes", "1,2,3")
@@ -364,7 +364,7 @@ def test_labels_of_a_stream_that_come_late(tmp_path, monkeypatch, capsys):
 
 
 def test_columns_of_a_stream_that_come_late(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(cli.fit, "_CHUNK", 10)
+    monkeypatch.setattr(cli.data_options, "_CHUNK", 10)
     (tmp_path / "data").write_text("1 1:1\n2 2:2\n" * 10 + "1 1:1 4:0.5\n" * 10)
     message = refused(capsys, "fit", tmp_path / "data", "--stream", *FIT, "-o", tmp_path / "m")
     assert "line 21: more than 2 features" in message
