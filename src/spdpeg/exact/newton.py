@@ -31,6 +31,9 @@ ROUNDING = 1e-14
 SHORTEST = 1e-8
 """Length of a step below which none is taken."""
 
+_LONGEST = 2.0**40
+"""Longest step, in whole steps, where curvature is a guess."""
+
 _AT_ONCE = 4
 """Lengths whose losses are asked for together: where rows are far away, asking costs more than adding up."""
 
@@ -156,6 +159,8 @@ class Newton:
         lower = following.value <= at.value + ARMIJO * slope + ROUNDING * abs(at.value)
         if not (outside or (lower and np.isfinite(following.value))):
             following = self._search(at, following, move, slope)
+        elif at.floor >= 1.0 and not outside:
+            following = self._farther(at, following, move)
         following.infeasible = minimum.status == "infeasible"
         following.reads = float(self.sums.reads - before_step)
         return self._reweighed(at, following), minimum, ahead
@@ -202,6 +207,27 @@ class Newton:
                     return replace(whole, x=x, sweep=sweep, value=value, length=float(length))
             longest *= 0.5**_AT_ONCE
         return replace(whole, x=at.x, sweep=at.sweep, value=at.value, length=0.0)
+
+    def _farther(self, at: Iterate, whole: Iterate, move: np.ndarray) -> Iterate:
+        """A longer step along known margins, and one read at its end, if that is lower than the whole step.
+
+        Where rows have no curvature the largest possible one stands in for it, and steps are far too short: an
+        intercept that has gone beyond the margins of all rows of its class would come back in thousands of them.
+        """
+        value, length, longest = whole.value, 1.0, 1.0
+        while longest < _LONGEST:
+            lengths = longest * 2.0 ** np.arange(1, _AT_ONCE + 1)
+            longest = float(lengths[-1])
+            for trial, loss in zip(lengths, self.sums.losses_between(at.sweep, whole.sweep, lengths), strict=True):
+                found = float(loss) + self._penalty(at.x + trial * move)
+                if not found < value:
+                    longest = _LONGEST  # convex: it only rises from here on
+                    break
+                value, length = found, float(trial)
+        if length == 1.0:
+            return whole
+        sweep = self.sums.between(at.sweep, whole.sweep, length)
+        return replace(whole, x=at.x + length * move, sweep=sweep, value=value, length=length)
 
     def _reweighed(self, at: Iterate, following: Iterate) -> Iterate:
         """Raise or lower the floor, and notice when nothing moves any more."""
