@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import spdpeg
 from spdpeg import losses, operators, penalties
@@ -66,3 +67,20 @@ def test_a_working_set_of_groups_beside_squares_of_nothing() -> None:
         problem = spdpeg.Problem(X, y, losses.Huber(0.3), r1, penalties.L2Squared(0.1), np.zeros((6, 4)))
         result = spdpeg.solve(problem, "working-set", tol=1e-6)
         assert result.status is spdpeg.Status.TOLERANCE
+
+
+@pytest.mark.parametrize(
+    "F", [operators.FirstDifference(), operators.GraphDifference([(0, k) for k in range(1, 2000)])]
+)
+def test_rows_without_curvature_do_not_hold_steps_back(F: operators.Operator) -> None:
+    """The first step leads the intercept beyond the margins of all rows but one, where the loss is a line."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((1500, 2000), density=0.01, rng=rng, format="csr")
+    y = np.where(np.arange(1500) == 7, -1.0, 1.0)
+    problem = spdpeg.Problem(
+        X, y, loss=losses.SmoothedHinge(0.5), r1=penalties.L1(0.01), r2=penalties.L1(0.01), F=F, intercept=True
+    )
+    result = spdpeg.solve(problem, tol=1e-8)
+    assert result.certificate is not None
+    assert result.certificate.met
+    assert result.passes <= 12

@@ -12,8 +12,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..penalties import FusedL1
+from ..penalties.conic import ConicForm
 from ..quadratic import Model, minimize
+from ..quadratic.multipliers import Inverse, descend
+from ..quadratic.multipliers import Lines as Rows
 from .pieces import Lines, Pieces
+
+_EXACT = 1e-14
+"""Gap of the direction of steepest descent, relative to the square of the slope: about its rounding."""
+
+_PRODUCTS = ((250, 1e-5), (750, 0.0))
+"""Products with K that conjugate gradients may make, and the gap above which more of them would not help."""
+
+_AT_END = 1e-12
+"""Relative distance of a multiplier from the end of its interval that is rounding."""
 
 _MOST_DOUBLINGS = 60
 _BISECTIONS = 6
@@ -103,15 +115,28 @@ class Identifier:
         rows = np.flatnonzero(vanishing)
         weight = factor * np.where(at_zero, lines.weight, 0.0)[own]
         small = Lines.made(sp.csr_array(lines.K[rows][:, own]), factor * lines.cost[rows], weight, np.zeros(own.size))
-        form = small.form
-        solution = minimize(Model(sp.eye_array(own.size, format="csr"), -slope[own], form))
+        y, active = _steepest(small.form, -slope[own])
         singles = np.count_nonzero(small.weight)
-        active = solution.active
         stays = np.zeros(own.size, dtype=bool)
         stays[np.flatnonzero(small.weight)] = active[:singles]
         zero[own] = at_zero[own] & stays
         fused = np.zeros(vanishing.size, dtype=bool)
         fused[rows] = active[singles:]
-        multipliers = known
-        multipliers[rows] = solution.y[singles : singles + rows.size]
-        return Identified(lines.pieces(zero, fused), multipliers)
+        known[rows] = y[singles : singles + rows.size]
+        return Identified(lines.pieces(zero, fused), known)
+
+
+def _steepest(form: ConicForm, downhill: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The multipliers of |w - downhill|^2 / 2 + sum up |K w| at its minimum, and which rows of K vanish there."""
+    n, K, y, size = downhill.size, form.K, np.zeros(form.up.size), float(downhill @ downhill)
+    identity = Inverse(np.ones(n), np.zeros((n, 0)), np.zeros((0, 0)), np.zeros(0))
+    rows = Rows(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, form.up)
+    for products, promising in _PRODUCTS:
+        gap = descend(identity, downhill, rows, y, _EXACT * size, products)[2]
+        if gap <= _EXACT * size:
+            return y, np.abs(y) < (1.0 - _AT_END) * form.up
+        if gap > promising * size:
+            break
+    # Multipliers within long pieces are badly conditioned, and the matrices of such pieces easily factored.
+    solution = minimize(Model(sp.eye_array(n, format="csr"), downhill, form))
+    return solution.y, solution.active

@@ -1,0 +1,47 @@
+"""The direction of steepest descent is the same by conjugate gradients among the multipliers and by interior points."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spdpeg.exact import identify
+from spdpeg.exact.identify import Identified, Identifier
+from spdpeg.exact.pieces import Lines
+
+
+def opened(lines: Lines, x: np.ndarray, gradient: np.ndarray) -> Identified:
+    return Identifier(lines, None)(x, gradient, 1.0, 10**6)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_two_ways_to_the_same_pieces(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(3, 60))
+    ends = np.array([rng.choice(d, 2, replace=False) for _ in range(rng.integers(1, 3 * d))])
+    rows = np.repeat(np.arange(ends.shape[0]), 2)
+    K = sp.csr_array((np.tile([1.0, -1.0], ends.shape[0]), (rows, ends.ravel())), shape=(ends.shape[0], d))
+    lines = Lines.made(K, rng.uniform(0.1, 1.0, K.shape[0]), rng.integers(0, 2, d) * 0.3, np.zeros(d))
+    x, gradient = rng.integers(0, 3, d).astype(float), rng.standard_normal(d)
+    asked: list[int] = []
+
+    def counted(*arguments: object) -> object:
+        asked.append(1)
+        return honest(*arguments)
+
+    honest = identify.minimize
+    monkeypatch.setattr(identify, "minimize", counted)
+    found = opened(lines, x, gradient)
+    assert not asked
+    monkeypatch.setattr(identify, "_PRODUCTS", ())
+    known = opened(lines, x, gradient)
+    assert asked
+    np.testing.assert_array_equal(found.pieces.labels, known.pieces.labels)
+    # Multipliers along cycles are not unique; what they add up to at the coordinates is.
+    assert found.multipliers is not None
+    assert known.multipliers is not None
+    assert np.all(np.abs(found.multipliers) <= lines.cost)
+    slopes = [
+        np.abs(gradient + lines.K.T @ y + lines.weight * np.sign(x)) for y in (found.multipliers, known.multipliers)
+    ]
+    left = [np.maximum(slope - np.where(x == 0.0, lines.weight, 0.0), 0.0) for slope in slopes]
+    np.testing.assert_allclose(left[0], left[1], atol=1e-6)
