@@ -9,8 +9,10 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import losses, operators, penalties
 from spdpeg.exact.group_pieces import Groups
-from spdpeg.exact.newton_models import ChainModels, ConicModels
+from spdpeg.exact.newton_models import BlockModels, ChainModels, ConicModels
 from spdpeg.exact.penalty_form import PenaltyForm
+from spdpeg.exact.quadratic_bound import lower_bound
+from spdpeg.penalties.conic import group_norms
 from spdpeg.quadratic import Model
 from spdpeg.quadratic.along_chain import ChainPenalty, minimized
 
@@ -54,6 +56,73 @@ def test_models_face_by_face(terms: dict[str, Any], intercept: bool) -> None:
     # Bounds lose no more than the square of what is left of the optimality condition.
     slope = H @ found.w - b + form.form.curvature(found.w) + form.form.adjoint(found.y)
     assert np.abs(slope).max() <= 1e-5 * np.abs(b).max()
+
+
+def grouped(seed: int) -> tuple[spdpeg.Problem, np.ndarray, np.ndarray]:
+    """Groups of any size and weight, some with l1 norms or squares, and a model of any rank."""
+    rng = np.random.default_rng(seed)
+    d = 2 * int(rng.integers(3, 30))
+    cuts = np.unique(2 * rng.integers(1, d // 2, 1 + d // int(rng.integers(4, 20))))
+    lam = float(np.exp(rng.uniform(-6.0, 0.0)))
+    groups = penalties.GroupL2(lam, np.split(rng.permutation(d), cuts))
+    r1 = [penalties.Zero(), penalties.L1(0.3 * lam), penalties.L2Squared(lam), penalties.ElasticNet(0.3 * lam, lam)]
+    X, y = data(int(rng.choice([d // 2 + 2, 3 * d])), d, seed)
+    X[:, rng.random(d) < 0.1] = 0.0
+    X[:, -1] = X[:, 0]
+    problem = spdpeg.Problem(
+        X, y, loss=losses.Squared(), r1=r1[seed % 4], r2=groups, F=operators.Identity(), intercept=bool(seed % 3 == 0)
+    )
+    start = rng.choice([0.0, 1.0]) * rng.standard_normal(problem.view.n_coordinates)
+    return problem, y, start
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_models_block_by_block(seed: int) -> None:
+    problem, _, start = grouped(seed)
+    form = PenaltyForm.of(problem.view)
+    assert form is not None
+    models = BlockModels.of(form)
+    assert models is not None
+    loss = problem.view.moments.loss
+    found, expected = (kind.minimum(loss.H, loss.b, start) for kind in (models, ConicModels(form.form)))
+    model = Model(loss.H, loss.b, form.form)
+    size = abs(model.value(expected.point)) + float(np.abs(loss.b) @ np.abs(expected.point))
+    assert model.value(found.point) <= model.value(expected.point) + 1e-9 * size
+    lines = form.form.n_lines
+    assert np.all(np.abs(found.y[:lines]) <= form.form.up)
+    assert np.all(group_norms(found.y, form.form.starts) <= form.form.weight)
+    slope = model.times(found.w) - model.right() + form.form.adjoint(found.y)
+    assert np.abs(slope).max() <= 1e-6 * np.abs(loss.b).max()
+    # The bound that one-read makes of it is one.
+    value = loss.value(found.point) + problem.view.penalty.value(found.point)
+    below = lower_bound(model, loss, found.w, found.y, value)
+    optimum = loss.value(expected.point) + problem.view.penalty.value(expected.point)
+    assert below <= optimum * (1 + 1e-12)
+
+
+def test_most_models_of_groups_take_no_interior_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(ConicModels, "minimum", lambda *args: asked.append(args))
+    for seed in range(80):
+        problem, _, start = grouped(seed)
+        form = PenaltyForm.of(problem.view)
+        assert form is not None
+        loss = problem.view.moments.loss
+        BlockModels.of(form).minimum(loss.H, loss.b, start)
+    assert len(asked) <= 16  # nearly singular ones, with small weights
+
+
+def test_norms_bound_what_they_hold_where_the_moments_are_singular() -> None:
+    """A column twice, in two groups: no direction is left out, and none is free."""
+    X, y = data(40, 12)
+    X = np.hstack([X, X])
+    problem = spdpeg.Problem(X, y, loss=losses.Squared(), r1=penalties.GroupL2(0.1, 3))
+    result = spdpeg.solve(problem, tol=1e-9)
+    assert [stage.method for stage in result.stages] == ["one-read"]
+    assert result.passes == 1.0
+    reference = spdpeg.solve(problem, "working-set", tol=1e-10)
+    assert result.certificate is not None
+    assert result.certificate.dual <= reference.objective * (1 + 1e-12)
 
 
 def test_other_penalties_are_left_to_interior_points() -> None:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.columns import add_column, add_scaled_column, column_dot, column_square
-from ..kernels.jit import allocating, inner, shared
+from ..kernels.columns import Columns, add_column, add_scaled_column, column_dot, column_square
+from ..kernels.jit import allocating, allocating_kernel, inner, shared
 from ..kernels.lapack import Routines, cholesky, cholesky_solve
 from .block_face import face_time, to_face
 from .block_terms import Blocks, Point, Quadratic, norms_at, shrunk
@@ -337,6 +337,37 @@ def minimize_blocks(
                 _extrapolated(model, blocks, w, point, room, small, lapack)
                 kept = 0
     return visits
+
+
+@allocating_kernel
+def minimize_dense(
+    factor: np.ndarray,
+    gradient: np.ndarray,
+    blocks: Blocks,
+    v: np.ndarray,
+    asked: float,
+    total: float,
+    lapack: Routines,
+) -> bool:
+    """The same for gradient^T (v - w) + |factor^T (v - w)|^2 / 2 from v = w on, in place; whether numbers stay finite.
+
+    The rows of the factor, a lower triangle, stand for columns of data.
+    """
+    k, n_blocks = v.size, blocks.cost.size
+    starts = np.empty(k + 1, dtype=np.int64)
+    for j in range(k + 1):
+        starts[j] = j * k
+    columns = Columns(factor.reshape(k * k), np.empty(0, dtype=np.int32), starts)
+    slopes, curvatures = gradient.copy(), np.ones(k)
+    for i in range(k):
+        for j in range(i):
+            slopes[i] -= factor[i, j] * slopes[j]
+        slopes[i] /= factor[i, i]
+    model = Quadratic(columns, slopes.copy(), curvatures, gradient)
+    point, opened = Point(v, slopes, np.empty(n_blocks)), np.ones(n_blocks, dtype=np.bool_)
+    for g in range(n_blocks):
+        point.steepness[g] = steepness(model, blocks, g)
+    return minimize_blocks(model, blocks, opened, point, room_for(k, k, n_blocks), lapack, asked, total) >= 0.0
 
 
 @shared

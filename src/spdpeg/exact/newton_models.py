@@ -1,27 +1,40 @@
 """How the quadratic models of Newton's steps are minimised, penalties included and without data.
 
-By interior points in general (`ConicModels`), face by face from where the last step ended where penalties are absolute
-values (`ChainModels`), by augmented Lagrangians where penalties have no conic form (`SplitModels`), and in twice the
-digits where 16 do not reach (`RowModels`).
+By interior points in general (`ConicModels`); face by face or block by block, from where the last step ended, for
+absolute values (`ChainModels`) and norms of groups (`BlockModels`); by augmented Lagrangians where penalties have no
+conic form (`SplitModels`); and in twice the digits where 16 do not reach (`RowModels`).
 """
 
 from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
+import scipy.linalg.lapack
 import scipy.sparse as sp
 
 from ..data.blocks import data_matrix
-from ..penalties.conic import ConicForm, broken_lines
+from ..kernels.lapack import routines
+from ..penalties.conic import ConicForm, broken_lines, group_norms
 from ..quadratic import Minimum, Model, augmented, extended, minimize, minimum, semidefinite, to_face
 from ..quadratic.along_chain import ChainPenalty, lowered, minimized
 from ..view import View
+from .block_models import minimize_dense
+from .group_pieces import Groups
 from .penalty_form import PenaltyForm, SplitForm
 from .pieces import Lines
 from .split_program import mean_weights
 
 _NOISE = 1e-14
 """Fraction of the objective that rounding may cost."""
+
+_ASKED, _EXACT = 1e-13, 1e-12
+"""Fractions of the most that a model can fall by: what is asked for block by block, and what may be left of it."""
+
+_WITHIN = 1.0 - 8.0 * float(np.finfo(float).eps)
+"""Factor that keeps multipliers of norms within their balls, whatever rounding does."""
+
+_SINGULAR = 1e-14
+"""Fraction of the largest curvature that is added to all, so that a matrix has a factor."""
 
 _FEW_STEPS = 100
 """Most steps of an augmented Lagrangian before interior points take over. Models that suit it need fewer."""
@@ -164,6 +177,86 @@ class ChainModels:
         return ChainModels(self._penalties, self._penalty, self._ridge, self._fractions, exact=False)
 
 
+class BlockModels:
+    """Block by block from where the last step ended, for norms of disjoint groups beside absolute values and squares.
+
+    Where that ends short of its aim interior points take over, which have a cone for each group and take longer.
+    """
+
+    def __init__(self, penalties: PenaltyForm, groups: Groups) -> None:
+        self._form, self._groups = penalties.form, groups
+        alone = np.ones(groups.weight.size, dtype=bool)
+        alone[groups.members] = False
+        # Compiled steps take the groups first.
+        self._order = np.concatenate([groups.members, np.flatnonzero(alone)])
+        weight, ridge = groups.weight[self._order], groups.ridge[self._order]
+        self._blocks = replace(groups, weight=weight, ridge=ridge, members=np.arange(groups.members.size)).blocks
+
+    @classmethod
+    def of(cls, penalties: PenaltyForm) -> "BlockModels | None":
+        """For penalties; None if they are others, or have no groups."""
+        groups = penalties.groups
+        return None if groups is None or not groups.cost.size else cls(penalties, groups)
+
+    def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
+        """The minimum of 1/2 z^T H z - b^T z plus the penalties; x is a guess."""
+        w = x.copy()
+        gap = self._descended(H, b, w)
+        if gap is None:
+            return ConicModels(self._form).minimum(H, b, x)
+        return Minimum(w, w, self._multipliers(H, b, w), "optimal", gap)
+
+    def _descended(self, H: np.ndarray, b: np.ndarray, w: np.ndarray) -> float | None:
+        """Move w to the minimum; the gap there, or None if that is not small."""
+        order = self._order
+        own = H[np.ix_(order, order)]
+        # Empty columns and others that depend on each other: norms hold them, and the gap below is that of H itself.
+        own.flat[:: order.size + 1] += _SINGULAR * float(np.max(H.diagonal(), initial=0.0))
+        factor, failed = scipy.linalg.lapack.dpotrf(own, lower=1)
+        if failed:
+            return None
+        # No model can fall by more than without its penalties.
+        total = 0.5 * float(np.sum(np.square(scipy.linalg.lapack.dtrtrs(factor, b[order], lower=1)[0])))
+        factor = np.ascontiguousarray(factor)
+        for _ in range(2):  # again from a point whose slopes are those of H itself
+            v, gradient = w[order], (H @ w - b)[order]
+            if not minimize_dense(factor, gradient, self._blocks, v, _ASKED * total, total, routines()):
+                return None
+            w[order] = v
+        groups, slopes = self._groups, b - H @ w - self._groups.ridge * w
+        lines, norms = self._split(slopes, w)
+        missed = slopes - lines
+        missed[groups.members] -= norms
+        gap = groups.value(w) - float(lines @ w + norms @ w[groups.members]) - 0.5 * float(groups.ridge @ (w * w))
+        gap += float(np.abs(missed) @ np.abs(w))
+        return gap if gap <= _EXACT * total else None
+
+    def _split(self, slopes: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Slopes of the penalties at w as those of absolute values, and of norms by member, within their sets."""
+        groups = self._groups
+        held = np.clip(slopes, -groups.weight, groups.weight)
+        lines = np.where(w != 0.0, groups.weight * np.sign(w), held)
+        norms = (slopes - lines)[groups.members]
+        lengths, most = group_norms(norms, groups.starts), _WITHIN * groups.cost
+        shrink = np.where(lengths > most, most / np.where(lengths > 0.0, lengths, 1.0), 1.0)
+        return lines, norms * np.repeat(shrink, np.diff(groups.starts))
+
+    def _multipliers(self, H: np.ndarray, b: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Of the form's lines and rows of groups."""
+        form, groups = self._form, self._groups
+        lines, norms = self._split(b - H @ w - groups.ridge * w, w)
+        by_line = form.K.indices[: form.n_lines]
+        share = np.divide(lines, groups.weight, out=np.zeros(lines.size), where=groups.weight > 0.0)
+        entries = form.K.data
+        slopes = form.up * np.sign(entries[: form.n_lines]) * share[by_line]
+        return np.concatenate([slopes, norms / entries[form.n_lines :]])
+
+    @property
+    def rough(self) -> "BlockModels":
+        """Itself."""
+        return self
+
+
 class RowModels:
     """Models with each row as a parabola of its own, for penalties in conic form and rows in memory.
 
@@ -228,7 +321,7 @@ def models_of(problem: View, form: PenaltyForm | SplitForm, digits: int = 16) ->
         return SplitModels(form)
     if digits > 16:
         return RowModels(problem)
-    return ChainModels.of(problem, form) or ConicModels(form.form)
+    return ChainModels.of(problem, form) or BlockModels.of(form) or ConicModels(form.form)
 
 
 def _fractions(form: ConicForm, lines: Lines) -> tuple[np.ndarray, np.ndarray]:

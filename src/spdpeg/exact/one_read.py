@@ -19,7 +19,7 @@ from ..state import State
 from ..sums import Evaluation
 from ..sums.moments import Quadratic
 from ..view import View
-from .newton_models import ChainModels
+from .newton_models import models_of
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
 from .quadratic_bound import lower_bound
@@ -120,8 +120,10 @@ class OneRead(Periodic, Watcher):
         form = PenaltyForm.of(problem)
         assert form is not None
         model = Model(loss.H, loss.b, form.form)
-        chain = ChainModels.of(problem, form) if isinstance(loss.H, np.ndarray) else None
-        found = minimum(model) if chain is None else chain.minimum(loss.H, loss.b, state.vectors["x"])
+        if isinstance(loss.H, np.ndarray):
+            found = models_of(problem, form).minimum(loss.H, loss.b, state.vectors["x"])
+        else:
+            found = minimum(model)
         if found.status == "infeasible" or not np.all(np.isfinite(found.w)):
             state.numbers["infeasible"] = found.status == "infeasible"
             return

@@ -3,8 +3,8 @@
 Multipliers y within their sets bound each line and each norm of a conic form from below by y^T (K w - t), whatever w.
 What is left is a convex quadratic L(w), and the optimum is at least its minimum. At a w with slope e it is
 L(w) - e^T H^-1 e / 2, of second order in what rounding leaves of the optimality condition. Where H has no inverse the
-bound loses |e|^T |w* - w| instead: l1 weights bound w*, as weight |w*|_1 is at most the objective; elsewhere e must be
-no more than rounding, and w* is taken to be at most ten times as large as w.
+bound loses |e|^T |w* - w| instead: l1 weights bound w*, as weight |w*|_1 is at most the objective, and so do weights of
+norms; elsewhere e must be no more than rounding, and w* is taken to be at most ten times as large as w.
 """
 
 import numpy as np
@@ -74,6 +74,26 @@ def _singles(form: ConicForm) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rows, columns[pointers[rows]], values[pointers[rows]]
 
 
+def _norms(form: ConicForm) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinates that norms of coordinates hold, for each the number of its norm, and the weights of the norms."""
+    pointers, _, columns, values = form.entries
+    lines = form.n_lines
+    single = (np.diff(pointers)[lines:] == 1) & (form.offset[lines:] == 0.0)
+    sizes = np.diff(form.starts)
+    labels = np.repeat(np.arange(sizes.size), sizes)
+    at = np.minimum(pointers[lines:-1], max(values.size - 1, 0))
+    entries = np.where(single, np.abs(values[at]) if values.size else 0.0, 0.0)
+    weights = np.zeros(sizes.size)
+    if sizes.size:
+        least = np.minimum.reduceat(np.append(entries, 0.0), form.starts[:-1] - lines)
+        held = np.isfinite(form.weight) & (sizes > 0) & (form.columns <= 1)
+        weights = np.where(held, form.weight, 0.0) * least
+    rows = np.flatnonzero(weights[labels] > 0.0)
+    members, first = np.unique(columns[at[rows]], return_index=True)
+    _, groups = np.unique(labels[rows[first]], return_inverse=True)
+    return members, groups, weights[np.unique(labels[rows[first]])]
+
+
 def _left(model: Model, w: np.ndarray, y: np.ndarray, value: float) -> float:
     """How far the minimum of L may lie below L(w)."""
     form, known = model.form, model.b.size
@@ -120,6 +140,14 @@ def _linear(
     cost = float(slope[covered] @ np.abs(w[covered]))
     # sum slope_j |w*_j| <= max(slope_j / weight_j) * sum weight_j |w*_j|, and that sum is no more than the objective.
     cost += float(np.max(slope[covered] / weight[covered], initial=0.0)) * value
+    members, groups, weights = _norms(form)
+    inside = (among & ~covered)[members]
+    if inside.any() and not np.any(form.linear):
+        # The same of groups: e_g^T w*_g <= |e_g| |w*_g|, and the sum of weight_g |w*_g| is no more than the objective.
+        own = slope[members] * inside
+        lengths = np.sqrt(np.bincount(groups, own * own, weights.size))
+        cost += float(own @ np.abs(w[members])) + float(np.max(lengths / weights)) * value
+        covered[members[inside]] = True
     bare = among & ~covered
     if np.any(slope[bare] > _TERMS * sizes[bare]):
         return np.inf
