@@ -39,14 +39,14 @@ def add(commands: Commands) -> None:
     data_options.add_features(parser)
     data_options.add_categorical(parser)
     names = ", ".join
-    parser.add_argument("--loss", type=terms.loss, default="logistic", help=f"of {names(terms.LOSSES)}")
-    parser.add_argument("--r1", type=terms.penalty, help=f"such as l1:0.01; of {names(terms.PENALTIES)}")
-    parser.add_argument("--r2", type=terms.penalty, help="the same, of F x")
+    parser.add_argument("--loss", type=terms.loss, default="logistic", help=f"one of {names(terms.LOSSES)}")
+    parser.add_argument("--r1", type=terms.penalty, help=f"such as l1:0.01; one of {names(terms.PENALTIES)}")
+    parser.add_argument("--r2", type=terms.penalty, help="the same, for F x")
     parser.add_argument(
         "--F",
         action=data_options.Read,
         read=terms.operator,
-        help=f"of {names(terms.OPERATORS)}, or a file with a matrix",
+        help=f"one of {names(terms.OPERATORS)}, or a file with a matrix",
     )
     parser.add_argument(
         "--solvers",

@@ -20,7 +20,7 @@ _COLUMNS = (TextColumn("rows {task.fields[rows]:,.0f}"), BarColumn(), TimeRemain
 
 def add(commands: Commands) -> None:
     """Register the command."""
-    parser = commands.add_parser("convert", help="write data once so that they can be read in blocks, fast")
+    parser = commands.add_parser("convert", help="convert a data file to a form that is read fast, in blocks")
     data_options.add(parser)
     data_options.add_categorical(parser)
     data_options.add_features(parser)

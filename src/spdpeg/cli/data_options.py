@@ -27,7 +27,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="LIBSVM text, CSV, Parquet, .npz or .mat; - is standard input; several Parquet files, a directory of "
         "them, or what `spdpeg convert` wrote, are read in blocks and need not fit into memory",
     )
-    parser.add_argument("--format", choices=files.FORMATS, help="of the data (default: what the content looks like)")
+    parser.add_argument(
+        "--format", choices=files.FORMATS, help="format of the data (default: recognised by its content)"
+    )
     parser.add_argument(
         "--target",
         type=column_of,
@@ -56,7 +58,7 @@ def add_categorical(parser: argparse.ArgumentParser) -> None:
 
 def add_features(parser: argparse.ArgumentParser) -> None:
     """For commands that do not know the number of columns from a model."""
-    parser.add_argument("--features", type=int, help="columns of the data; LIBSVM text may not show all of them")
+    parser.add_argument("--features", type=int, help="number of columns; LIBSVM text may not show all of them")
 
 
 class _Data(argparse.Action):

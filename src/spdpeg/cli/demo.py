@@ -44,13 +44,13 @@ class Story(NamedTuple):
 
 def add(commands: Commands) -> None:
     """Register the command."""
-    parser = commands.add_parser("demo", help="the first minute: a signal, a fit that is proved, a stream")
+    parser = commands.add_parser("demo", help="see it work in a minute: a signal, a fit with proof, a stream")
     parser.add_argument("--samples", type=int, default=20_000, help="rows of the fit (default %(default)s)")
     parser.add_argument("--features", type=int, default=120, help="columns of the fit (default %(default)s)")
     parser.add_argument("--passes", type=float, default=1.0, help="reads of the stream (default %(default)g)")
-    parser.add_argument("--seed", type=int, default=0, help="of the rows and of the method (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the rows and of the method (default %(default)s)")
     parser.add_argument(
-        "--output", default="spdpeg-demo.html", metavar="FILE", help="the page (default: ./%(default)s)"
+        "--output", default="spdpeg-demo.html", metavar="FILE", help="page to write (default: ./%(default)s)"
     )
     add_json(parser)
     parser.set_defaults(command=_demo)

@@ -21,21 +21,23 @@ def add(commands: Commands) -> None:
     """Register the command."""
     parser = commands.add_parser(
         "denoise",
-        help="make few pieces of a noisy signal",
+        help="reduce a noisy signal to a few pieces",
         description="Minimises 1/2 sum (x - y)^2 + lam1 |x|_1 + lam2 |F x|_1, F the differences of neighbours.",
     )
-    parser.add_argument("signal", metavar="SIGNAL", help="CSV text, a value in each line; - is standard input")
-    parser.add_argument("--column", type=column_of, help="its name, or its number from 0 (default: last)")
+    parser.add_argument("signal", metavar="SIGNAL", help="CSV file with one value per line; - is standard input")
+    parser.add_argument(
+        "--column", type=column_of, help="column with the values: its name, or its number from 0 (default: last)"
+    )
     parser.add_argument(
         "--lam2",
         type=_weight,
         default="cv",
-        help=f"the larger, the fewer pieces; or one of {', '.join(_CHOICES)} (cv)",
+        help=f"the larger, the fewer pieces; or one of {', '.join(_CHOICES)} (default: cv)",
     )
     parser.add_argument("--lam1", type=float, default=0.0, help="the larger, the more values are 0 (default: 0)")
     parser.add_argument("--order", type=int, default=1, help="1: constant pieces (default), 2: straight ones, ...")
     parser.add_argument("-o", "--output", metavar="FILE", help="CSV file to write: given, denoised, piece")
-    parser.add_argument("--report", metavar="FILE", help="page to write (.html)")
+    parser.add_argument("--report", metavar="FILE", help="HTML page to write")
     add_json(parser)
     parser.set_defaults(command=_denoise)
 

@@ -32,10 +32,12 @@ def add(commands: Commands) -> None:
     data_options.add_categorical(parser)
     models.add(parser)
     parser.add_argument("--cv", type=int, metavar="FOLDS", help="choose lam1 and lam2 by cross-validation")
-    parser.add_argument("--stream", action="store_true", help="read each row once and keep none; always so for -")
-    parser.add_argument("--classes", help="of a stream, with commas between them (default: those of its first rows)")
+    parser.add_argument(
+        "--stream", action="store_true", help="read each row once and keep none; standard input is always read so"
+    )
+    parser.add_argument("--classes", help="classes of a stream, separated by commas (default: those of its first rows)")
     parser.add_argument("-o", "--output", metavar="MODEL", help="file to write the model to")
-    parser.add_argument("--report", metavar="FILE", help="page about the fit to write (.html)")
+    parser.add_argument("--report", metavar="FILE", help="HTML page about the fit to write")
     add_json(parser)
     parser.set_defaults(command=_fit)
 

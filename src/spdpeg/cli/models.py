@@ -101,7 +101,7 @@ def _matrix(text: str) -> Any:
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "--lam1": {"dest": "lam1", "type": float, "help": "weight of r1, which makes coefficients 0 or small"},
-    "--lam2": {"dest": "lam2", "type": float, "help": "weight of r2, which joins coefficients"},
+    "--lam2": {"dest": "lam2", "type": float, "help": "weight of r2, which makes coefficients equal"},
     "--r1": {"dest": "r1", "choices": ("l1", "ridge"), "help": "graph-guided: r1 (default: ridge)"},
     "--structure": {
         "dest": "structure",
@@ -109,7 +109,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "read": _structure,
         "help": "graph-guided: chain, knn, sics, the shape of a grid (28x28), or a file with an adjacency matrix",
     },
-    "--shape": {"dest": "shape", "type": _shape, "help": "total-variation and low-rank: of the image, such as 28x28"},
+    "--shape": {
+        "dest": "shape",
+        "type": _shape,
+        "help": "total-variation and low-rank: shape of the image, such as 28x28",
+    },
     "--F": {
         "dest": "F",
         "action": data_options.Read,
@@ -119,16 +123,20 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--family": {
         "dest": "family",
         "choices": ("gaussian", "poisson", "gamma", "huber", "quantile"),
-        "help": "models that predict numbers: what these are (default: gaussian)",
+        "help": "distribution of the labels, for models that predict numbers (default: gaussian)",
     },
-    "--order": {"dest": "order", "type": int, "help": "trend-filter: of the differences"},
+    "--order": {"dest": "order", "type": int, "help": "trend-filter: order of the differences"},
     "--multi-class": {
         "dest": "multi_class",
         "choices": ("ovr", "multinomial"),
         "help": "logistic models of more than two classes: each against the rest (default), or all at once",
     },
-    "--class-weight": {"dest": "class_weight", "choices": ("balanced",), "help": "classes count the same in total"},
-    "--no-intercept": {"dest": "fit_intercept", "action": "store_false", "help": "predictions are <a, x>"},
+    "--class-weight": {
+        "dest": "class_weight",
+        "choices": ("balanced",),
+        "help": "give all classes the same total weight",
+    },
+    "--no-intercept": {"dest": "fit_intercept", "action": "store_false", "help": "fit without an intercept"},
     "--solver": {"dest": "solver", "help": "see `spdpeg solvers` (default: auto)"},
     "--tol": {"dest": "tol", "type": float, "help": "relative duality gap to reach"},
     "--passes": {"dest": "max_passes", "type": float, "help": "budget: reads of all rows"},

@@ -27,10 +27,12 @@ def add(commands: Commands) -> None:
     models.add(parser)
     parser.add_argument("--n-lam1", type=int, default=20, metavar="N", help="values of lam1 (default: 20)")
     parser.add_argument("--n-lam2", type=int, default=20, metavar="N", help="values of lam2 (default: 20)")
-    parser.add_argument("--eps", type=float, default=paths.EPS, help="smallest over largest weight (default: 1e-3)")
+    parser.add_argument(
+        "--eps", type=float, default=paths.EPS, help="smallest weight divided by the largest (default: 1e-3)"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="file for weights, coefficients and the rest (.npz)")
     parser.add_argument("--plot", metavar="FILE", help=f"file for a picture ({', '.join(_PICTURES)})")
-    parser.add_argument("--explore", metavar="FILE", help="page with a slider for each weight to write (.html)")
+    parser.add_argument("--explore", metavar="FILE", help="HTML page with a slider for each weight to write")
     add_json(parser)
     parser.set_defaults(command=_path)
 

@@ -21,7 +21,7 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser("predict", help="predict with a model")
     parser.add_argument("model", metavar="MODEL", help="file written by `spdpeg fit`")
     data_options.add(parser)
-    parser.add_argument("--proba", action="store_true", help="probabilities of the classes, which a header names")
+    parser.add_argument("--proba", action="store_true", help="write the probability of each class, with a header")
     parser.add_argument("-o", "--output", metavar="FILE", help="file to write to (default: standard output)")
     add_json(parser)
     parser.set_defaults(command=_predict)

@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
         choices=[_WHOLE, *known],
         default=EMBEDDED,
         metavar="SET",
-        help=f"of {', '.join(known)}; {_WHOLE} is the paper's eight, text in both forms "
+        help=f"some of {', '.join(known)}; {_WHOLE} is the paper's eight, text in both forms "
         f"(default: {' '.join(EMBEDDED)})",
     )
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), help="default: both")
@@ -40,7 +40,7 @@ def add(commands: Commands) -> None:
         nargs="+",
         choices=NAMES,
         metavar="METHOD",
-        help=f"of {', '.join(NAMES)} (default: all)",
+        help=f"some of {', '.join(NAMES)} (default: all)",
     )
     parser.add_argument("--quick", action="store_true", help=f"the first {_QUICK} folds and {_QUICK} seeds only")
     parser.add_argument("--data", metavar="DIR", help="directory with the files of the data sets")

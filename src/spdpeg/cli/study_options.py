@@ -22,12 +22,16 @@ _WHOLE_RUN = 3600.0
 
 def add(parser: argparse.ArgumentParser, output: Path, seeds: int, passes: float, rounds: int = FOLDS) -> None:
     """The options, with their defaults."""
-    parser.add_argument("--rounds", type=int, default=rounds, help=f"of {FOLDS} folds (default %(default)s)")
-    parser.add_argument("--seeds", type=int, default=seeds, help="in each fold (default %(default)s)")
-    parser.add_argument("--passes", type=float, default=passes, help="that every curve covers (default %(default)g)")
-    parser.add_argument("--seconds", type=float, default=2.0, help="but no curve takes longer (default %(default)g)")
-    parser.add_argument("--seed", type=int, default=0, help="of folds and methods (default %(default)s)")
-    parser.add_argument("--jobs", type=int, default=processors(), help="curves at a time (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"rounds out of {FOLDS} folds (default %(default)s)")
+    parser.add_argument("--seeds", type=int, default=seeds, help="seeds in each fold (default %(default)s)")
+    parser.add_argument(
+        "--passes", type=float, default=passes, help="passes that every curve covers (default %(default)g)"
+    )
+    parser.add_argument("--seconds", type=float, default=2.0, help="most seconds of a curve (default %(default)g)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of folds and methods (default %(default)s)")
+    parser.add_argument(
+        "--jobs", type=int, default=processors(), help="curves that run at a time (default %(default)s)"
+    )
     parser.add_argument("--output", type=Path, default=output, metavar="DIR", help="default: ./%(default)s")
 
 
