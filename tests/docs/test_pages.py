@@ -146,11 +146,13 @@ def test_readme_lists_the_terms_that_exist_and_no_others():
     assert set().union(*listed.values()) == terms
 
 
-def test_examples_of_the_readme_are_short_and_find_the_truth():
-    blocks = BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+def test_examples_of_the_readme_are_short_and_find_the_truth(capsys):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = BLOCK.findall(readme)
     assert all(len([line for line in code.splitlines() if line.strip()]) <= 8 for code in blocks)
     names: dict = {}
     exec(blocks[0], names)
+    assert f"```text\n{capsys.readouterr().out}```" in readme
     exec(blocks[-1], names)
     assert [(names["years"][start], stop - start) for start, stop, _ in names["found"].segments] == [
         (1871, 28),
