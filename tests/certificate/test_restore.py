@@ -77,3 +77,14 @@ def test_what_sticks_out_vanishes_in_the_low_digits() -> None:
     sums = np.abs(X).T @ np.abs(u) / 30
     assert np.all(moved.excess <= 1e-28 * sums)
     assert np.abs(moved.slopes.values() - u).max() <= 0.1  # type: ignore[operator]
+
+
+def test_intervals_as_narrow_as_rounding_keep_their_two_ends() -> None:
+    """Penalties of weight 1e-11: all of their subgradients are within rounding of each other, and yet count."""
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((51, 11)), 1e-3 * rng.standard_normal(51)
+    r1 = penalties.Hinge(np.where(rng.random(11) < 0.5, 1.0, -1.0), 1e-11 * rng.uniform(0.5, 1.5, 11))
+    problem = spdpeg.Problem(X, y, loss=losses.Quantile(0.9), r1=r1)
+    result = spdpeg.solve(problem, "interior-point", tol=1e-9)
+    assert result.certificate is not None
+    assert result.certificate.met == "relative gap"

@@ -20,7 +20,7 @@ from ..exact.one_read import OneRead
 from ..exact.penalty_form import PenaltyForm, SplitForm
 from ..exact.pieces import Lines
 from ..exact.prox_lbfgs import ProxLBFGS
-from ..exact.prox_newton import MOST_COORDINATES, SLOW, ProxNewton
+from ..exact.prox_newton import MOST_COORDINATES, MOST_SECONDS, SLOW, ProxNewton
 from ..exact.signal import is_chain
 from ..exact.sparsa import SpaRSA
 from ..exact.working_set import WorkingSet
@@ -123,14 +123,15 @@ def plan(problem: View, tol: float | None = None) -> list[Planned]:
         return [*(_chosen(method, reason, Ended(method, tol)) for method, reason in first), _chosen(last, why)]
     if exact:
         last = exact[-1][0]
-        stages = [_chosen(method, why, Ended(method, tol)) for method, why in exact]
+        limit = MOST_SECONDS if _is_small(problem) else math.inf
+        stages = [_chosen(method, why, Ended(method, tol, most_seconds=limit)) for method, why in exact]
         if isinstance(last, ProxNewton) and (other := _other_way(problem)) is not None:
             again = ProxNewton(digits=32 if isinstance(other, InteriorPoint) and RowModels.take(problem) else 16)
-            stages[-1] = stages[-1]._replace(leave=Ended(last, tol, SLOW))
+            stages[-1] = stages[-1]._replace(leave=Ended(last, tol, SLOW, limit))
             why = "prox-newton ended or took many steps without meeting the tolerance"
-            stages.append(_chosen(other, why, Ended(other, tol, SLOW)))
+            stages.append(_chosen(other, why, Ended(other, tol, SLOW, limit)))
             why = "that ended before the tolerance was met"
-            stages.append(_chosen(again, why, Ended(again, tol, SLOW)))
+            stages.append(_chosen(again, why, Ended(again, tol, SLOW, limit)))
         if isinstance(last, WorkingSet):
             stages[-1:] = _with_many_pieces(problem, last, stages[-1], tol)
         return [*stages, _chosen(_first_order(problem), f"{last.about.name} ended before the tolerance was met")]
@@ -230,12 +231,16 @@ def _other_way(problem: View) -> Periodic | None:
     """
     if not problem.rows.in_memory:  # a small array on a disk may be mapped
         return None
-    n, d = problem.sums.n_rows, problem.n_coordinates
-    small = n <= _MOST_PROGRAM_ROWS and n * d * d <= _MOST_PROGRAM_WORK
     made_of_lines = problem.loss.curvature != 0.0 and problem.loss.lines(problem.rows.labels) is not None
-    if small and made_of_lines and (PenaltyForm.of(problem) or with_matrices(problem)) is not None:
+    if _is_small(problem) and made_of_lines and (PenaltyForm.of(problem) or with_matrices(problem)) is not None:
         return InteriorPoint()
     return ProxNewton(digits=32) if RowModels.take(problem) else None
+
+
+def _is_small(problem: View) -> bool:
+    """Whether steps should take no more than moments."""
+    n, d = problem.sums.n_rows, problem.n_coordinates
+    return n <= _MOST_PROGRAM_ROWS and n * d * d <= _MOST_PROGRAM_WORK
 
 
 def _may_be_few(problem: View, form: PenaltyForm) -> bool:
@@ -274,14 +279,17 @@ def _first_order(problem: View) -> Solver:
 
 @dataclass(frozen=True)
 class Ended:
-    """Leave a method that cannot go on, or has taken so many steps, and has not come to its aim."""
+    """Leave a method that cannot go on, or has taken so many steps or seconds, and has not come to its aim."""
 
     method: Periodic
     tol: float | None
     most_steps: float = math.inf
+    most_seconds: float = math.inf
 
     def __call__(self, problem: View, state: State, gap: float) -> bool:
-        slow = state.iterations - state.loop.stages[-1].iterations >= self.most_steps
+        begun = state.loop.stages[-1]
+        slow = state.iterations - begun.iterations >= self.most_steps
+        slow |= state.seconds - begun.seconds >= self.most_seconds
         return (slow or self.method.ended(state) is Status.EXHAUSTED) and not gap <= (self.tol or _AIM)
 
 

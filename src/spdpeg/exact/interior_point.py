@@ -8,7 +8,7 @@ from ..data.blocks import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..penalties.conic import ConicForm, broken_lines
-from ..quadratic import Model, extended, minimize, semidefinite, to_face, within
+from ..quadratic import Model, extended, minimize, on_face, semidefinite, to_face, within
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution
 from ..state import State
@@ -90,6 +90,8 @@ class InteriorPoint(Periodic):
             state.numbers["infeasible"] = solution.status == "infeasible"
             return _READS * problem.rows.block.labels.size
         x = within(model, solution.w if face is None else face)[:d]
+        if face is not None:
+            solution = on_face(model, solution, face)
         # More digits are no gain where systems of 32 fail; then all stays as it was.
         if (
             state.numbers["solved"]

@@ -27,6 +27,8 @@ MOST_COORDINATES = 3000
 
 SLOW = 40
 """Steps that are so many that another method may be tried."""
+MOST_SECONDS = 8.0
+"""Seconds after which they may, too, on a problem whose steps should take moments."""
 
 _VANISHES = 1e-9
 """Fraction of the objective at the start that is left where the loss has no minimum."""
@@ -175,6 +177,7 @@ class ProxNewton(FullReads):
         numbers = state.numbers
         # A certificate takes time, so it waits until the objective has nearly stopped falling.
         seldom = state.iterations >= SLOW and state.iterations % SLOW == 0  # others may do better
+        seldom |= state.seconds - state.loop.stages[-1].seconds >= MOST_SECONDS
         return numbers["drop"] <= _PROMISING * math.sqrt(tol) or bool(numbers["exhausted"]) or seldom
 
     def ended(self, state: State) -> Status | None:

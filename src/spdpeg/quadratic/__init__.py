@@ -32,6 +32,7 @@ from .crossover import to_face
 from .minimization import ACCURACY, minimize
 from .minimum import Minimum, minimum, within
 from .model import LowRank, Model, ModelSolution, Status
+from .refinement import on_face
 
 __all__ = [
     "ACCURACY",
@@ -42,6 +43,7 @@ __all__ = [
     "Status",
     "minimize",
     "minimum",
+    "on_face",
     "to_face",
     "within",
 ]

@@ -42,9 +42,9 @@ def affordable(width: int, rows: int) -> bool:
 class ExtendedSystem:
     """Solves H dw + K^T dy = -slope, K dw - D dy = -rest for the scaling in `work`."""
 
-    def __init__(self, H: Parts, terms: Terms) -> None:
+    def __init__(self, H: Parts, terms: Terms, near: bool = False) -> None:
         # Beside cones, runs from large slacks end farther from the solution.
-        self.spread = 1.0 if terms.weight.size else _SPREAD
+        self.spread = 1.0 if near or terms.weight.size else _SPREAD
         n, rows = H.sparse.shape[0], terms.offset.size
         self.H, self.terms = H, terms
         self.K = sp.csr_array((terms.values, terms.columns, terms.pointers), shape=(rows, n))

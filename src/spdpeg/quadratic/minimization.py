@@ -50,8 +50,8 @@ def minimize(model: Model, accuracy: float = ACCURACY, digits: int = 16) -> Mode
         return best
     units = None
     for attempt in _others(model, best):
-        if sharp and not attempt.extended:
-            continue
+        if sharp and (not attempt.extended or attempt == _Attempt(extended=True)):
+            continue  # that was the first
         if attempt.guess and best is units:
             continue  # the same units would bring the same solution
         units = best if attempt.guess else units
@@ -78,7 +78,10 @@ def _worth(model: Model, found: ModelSolution) -> float:
 
 def _strays(model: Model, residual: np.ndarray, y: np.ndarray) -> bool:
     """Whether the optimality condition is missed by more than a small part of its largest term."""
-    magnitudes = np.abs(model.right()) + np.abs(model.form.K).T @ np.abs(y)
+    form, sizes = model.form, np.abs(y)
+    ends = np.maximum(np.where(np.isfinite(form.up), form.up, 0.0), np.where(np.isfinite(form.down), form.down, 0.0))
+    sizes[: form.n_lines] = np.maximum(sizes[: form.n_lines], _STRAY * ends)  # at an optimum 0 they may all be 0
+    magnitudes = np.abs(model.right()) + np.abs(form.K).T @ sizes
     return bool(np.any(np.abs(residual) > _STRAY * float(np.max(magnitudes, initial=0.0))))
 
 
@@ -89,6 +92,8 @@ class _Attempt(NamedTuple):
     """Constraints ask for far smaller w than H and b."""
     extended: bool = False
     """Linear systems in twice the digits."""
+    near: bool = False
+    """These begin with slacks of size 1: large ones lead far away where a solution may be anywhere."""
     guess: bool = False
     """In units of an earlier solution."""
     vertex: bool = False
@@ -104,6 +109,10 @@ def _others(model: Model, found: ModelSolution) -> list[_Attempt]:
     for digits in (False, True) if small else (False,):
         if digits:
             attempts.append(_Attempt(extended=True))
+            if not model.form.weight.size:
+                attempts.append(_Attempt(extended=True, near=True))
+                if _is_rough(model, found):
+                    attempts += [_Attempt(extended=True, near=True, guess=True)] * _GUESSES
         if model.form.bounded:
             attempts.append(_Attempt(tight=True, extended=digits))
     return attempts
@@ -154,7 +163,7 @@ def _minimized(model: Model, accuracy: float, attempt: _Attempt, before: ModelSo
     if attempt.vertex and (outcome := vertex.run(b, terms)) is not None:
         return _finished(model, kept, scales, terms, outcome)
     if attempt.extended:
-        outcome = sparse.follow(extended.ExtendedSystem(_scaled_parts(model, factor), terms), b, accuracy)
+        outcome = sparse.follow(extended.ExtendedSystem(_scaled_parts(model, factor), terms, attempt.near), b, accuracy)
     elif _is_small(model):
         outcome = dense.run(padded(model) * factor[:, None] * factor, b, terms, accuracy)
     else:
@@ -246,22 +255,22 @@ def _finished(model: Model, kept: _Kept, scales: scaling.Scaling, terms: Terms, 
     form, point = model.form, outcome.point
     w = scales.unscaled_w(point.w)
     y = kept.y.copy()
-    y[kept.rows] = _within(kept.form, scales.unscaled_y(point.y))
+    y[kept.rows] = within_sets(kept.form, scales.unscaled_y(point.y))
     lines, least = form.n_lines, FLOOR * scales.width * scales.price
-    image, residual, gap = _measured(model, w, y)
+    image, residual, gap = measured(model, w, y)
     if np.all(np.isfinite(w)):
         moved_w, moved_y = stationary.corrected(model, w, y)
-        moved_y = _within(form, moved_y)
-        measured = _measured(model, moved_w, moved_y)
+        moved_y = within_sets(form, moved_y)
+        known = measured(model, moved_w, moved_y)
         # Factorisations near the solution lose digits, and the slope is what certificates are sensitive to; but what
         # a correction brings into the optimality condition it may lose in complementarity.
-        size = _size(model, moved_w, model.value(moved_w, measured[0])) + least
-        if measured[2] <= max(gap, ENOUGH * size):
-            w, y, (image, residual, gap) = moved_w, moved_y, measured
+        size = _size(model, moved_w, model.value(moved_w, known[0])) + least
+        if known[2] <= max(gap, ENOUGH * size):
+            w, y, (image, residual, gap) = moved_w, moved_y, known
     inside = _clipped(form, w)
     if inside is not w and np.abs(inside - w).max() <= _BESIDE * np.abs(w).max():
         w = inside
-        image, residual, gap = _measured(model, w, y)
+        image, residual, gap = measured(model, w, y)
     active, zero = np.zeros(lines, dtype=bool), np.zeros(0, dtype=bool)
     own_active, zero = _vanishing(terms, point)
     active[kept.rows[kept.rows < lines]] = own_active
@@ -300,14 +309,14 @@ def _clipped(form: ConicForm, w: np.ndarray) -> np.ndarray:
     return w if np.array_equal(out, w) else out
 
 
-def _measured(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def measured(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """K w, the residual of the optimality condition, and the gap with what the residual may cost."""
     image = model.form.image(w)
     residual = model.times(w) - model.right() + model.form.adjoint(y)
     return image, residual, _complementarity(model.form, image, y) + float(np.abs(residual) @ np.abs(w))
 
 
-def _within(form: ConicForm, y: np.ndarray) -> np.ndarray:
+def within_sets(form: ConicForm, y: np.ndarray) -> np.ndarray:
     """y cut off at its set, exactly."""
     lines = form.n_lines
     y[:lines] = np.minimum(np.maximum(y[:lines], -form.down), form.up)

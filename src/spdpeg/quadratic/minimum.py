@@ -10,7 +10,7 @@ from . import absolute
 from .crossover import to_face
 from .minimization import minimize
 from .model import Model, Status
-from .refinement import refined
+from .refinement import on_face, refined
 
 _FEW, _MOST_FILLED = 100, 20
 """Coordinates beyond which a curvature with at most so many entries a column is treated as sparse: of a signal, say."""
@@ -48,7 +48,11 @@ def minimum(model: Model) -> Minimum:
     solution = minimize(quick)
     face = to_face(quick, solution) if np.all(np.isfinite(solution.w)) else None
     point = within(model, solution.w if face is None else face)
-    exact = refined(model, solution) if isinstance(model.H, np.ndarray) else solution
+    exact = solution
+    if face is not None and model.form.weight.size:
+        exact = on_face(model, solution, face)
+    if exact is solution and isinstance(model.H, np.ndarray):
+        exact = refined(model, solution)
     return Minimum(point, exact.w, exact.y, solution.status, solution.gap)
 
 

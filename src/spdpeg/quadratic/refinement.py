@@ -1,4 +1,4 @@
-"""The dual point of a dense model without noise: w is corrected until the optimality condition holds to rounding."""
+"""The dual point of a model without noise: corrected until the optimality condition holds to rounding."""
 
 from dataclasses import replace
 
@@ -6,9 +6,11 @@ import numpy as np
 
 from ..kernels.jit import allocating, allocating_kernel
 from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
+from ..penalties.conic import group_norms
 from .dense import multiply
-from .minimization import padded
+from .minimization import measured, padded, within_sets
 from .model import Model, ModelSolution
+from .stationary import LEAST, ROUNDS, room
 
 NOISE = 1e-14
 """Fraction of the room of a multiplier below which it counts as 0."""
@@ -19,6 +21,9 @@ _ROUNDS = 3
 
 _FARTHEST = 1e-6
 """Fraction of w that such a correction may move it by."""
+
+_MOST_WORK = 2e8
+"""Flops that multipliers on a face may take."""
 
 
 def refined(model: Model, solution: ModelSolution) -> ModelSolution:
@@ -32,6 +37,45 @@ def refined(model: Model, solution: ModelSolution) -> ModelSolution:
         target -= form.quadratic @ np.concatenate([np.zeros(known), w[known:]])
     _refine(padded(model)[:known, :known], target[:known], w, routines())
     return replace(solution, w=w, y=y, residual=model.times(w) - model.right() + form.adjoint(y))
+
+
+def on_face(model: Model, solution: ModelSolution, w: np.ndarray) -> ModelSolution:
+    """The solution at a point w of its face, with multipliers to match; itself where these are no better.
+
+    Next to the border of a cone an interior point has half of its digits. At w, all lines and groups that do not vanish
+    tell their multipliers exactly; the others move as little as the optimality condition asks for.
+    """
+    form, lines = model.form, model.form.n_lines
+    owner = np.repeat(np.arange(form.weight.size), np.diff(form.starts))
+    image, norms = form.image(w), np.isfinite(form.weight)
+    lengths = group_norms(image, form.starts)
+    free = np.concatenate([solution.active, (solution.zero | ~norms | (lengths == 0.0))[owner]])
+    if not 0 < np.count_nonzero(free) * model.width**2 <= _MOST_WORK:
+        return solution
+    y = solution.y.copy()
+    along = (
+        form.slopes(image[:lines]),
+        form.weight[owner] * image[lines:] / np.where(lengths > 0.0, lengths, 1.0)[owner],
+    )
+    y = np.where(free, y, np.concatenate(along))
+    if not np.all(np.isfinite(y)):
+        return solution
+    moving = np.flatnonzero(free)
+    reach = room(form, y)[moving]
+    C = (form.K[moving].toarray() * reach[:, None]).T
+    size = np.linalg.norm(C, axis=1)
+    size = np.where(size > 0.0, size, 1.0)
+    for _ in range(ROUNDS):
+        residual = model.times(w) - model.right() + form.adjoint(y)
+        try:
+            y[moving] -= reach * np.linalg.lstsq(C / size[:, None], residual / size, rcond=LEAST)[0]
+        except np.linalg.LinAlgError:
+            return solution
+    y = within_sets(form, y)
+    image, residual, gap = measured(model, w, y)
+    if not gap < solution.gap:
+        return solution
+    return replace(solution, w=w, y=y, residual=residual, value=model.value(w, image), gap=gap)
 
 
 @allocating

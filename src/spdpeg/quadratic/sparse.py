@@ -242,7 +242,8 @@ def follow(system: Solvable, b: np.ndarray, accuracy: float) -> Outcome:
         if short < least:
             least, least_size, best = short, size, _copied(point)
         patience = NEAR_RISES if least <= NEAR * least_size else MOST_RISES
-        patience = CLOSE_RISES if least <= CLOSE * least_size else patience
+        # Without slacks one step is the solution, and a second one shows what rounding leaves.
+        patience = CLOSE_RISES if least <= CLOSE * least_size or pairs == 0.0 else patience
         if short <= accuracy * size or rises >= patience:
             break
         damping = _factored(system, work, damping)

@@ -38,12 +38,12 @@ def corrected(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, n
         return w, y
     H = form.quadratic.toarray()
     H[:known, :known] += model.H
-    room = _room(form, y)
+    own = room(form, y)
     K = form.K.toarray()
-    roundness = K.T @ (room[:, None] ** 2 * K)
+    roundness = K.T @ (own[:, None] ** 2 * K)
     stiff, loose = float(np.trace(H)), float(np.trace(roundness))
     balance = stiff / loose if stiff > 0.0 and loose > LEAST * stiff else 1.0
-    freedom = balance * room**2
+    freedom = balance * own**2
     G = H + balance * roundness
     scale = np.sqrt(np.diagonal(G))
     scale = np.where(scale > 0.0, scale, 1.0)
@@ -67,7 +67,7 @@ def corrected(model: Model, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, n
     return best
 
 
-def _room(form: ConicForm, y: np.ndarray) -> np.ndarray:
+def room(form: ConicForm, y: np.ndarray) -> np.ndarray:
     """How far each multiplier may move within its set; one without bounds, by its own size."""
     lines = form.n_lines
     own = np.minimum(form.up - y[:lines], y[:lines] + form.down)
