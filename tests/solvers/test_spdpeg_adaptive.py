@@ -14,10 +14,10 @@ from spdpeg.data.dense import Dense
 from spdpeg.engine.shuffle import Shuffler
 from spdpeg.errors import InputError, OrderWarning
 from spdpeg.kernels.jit import frozen
-from spdpeg.schemes import adaptive
+from spdpeg.schemes import adaptive, learned
 from spdpeg.schemes.records import gather
 from spdpeg.solvers import sampling
-from spdpeg.solvers.spdpeg import SPDPEG
+from spdpeg.solvers.found_steps import FoundSteps
 from support import catalogue
 from support.adaptive_twin import AdaptiveTwin
 
@@ -261,13 +261,13 @@ def text(rows: int) -> tuple[Any, np.ndarray]:
 def test_what_is_shown_goes_only_as_far_as_new_rows_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = text(2500)
 
-    def learned() -> spdpeg.Result:
+    def streamed_text() -> spdpeg.Result:
         stream = Stream(cut(X[:1500], y[:1500], 500), classes=(-1.0, 1.0))
         return spdpeg.solve(spdpeg.Problem(stream, loss=losses.Logistic(), intercept=1.0), "spdpeg", max_passes=1)
 
-    shown = learned()
-    monkeypatch.setattr(SPDPEG, "_fraction", lambda *_: 1.0)
-    whole = learned()
+    shown = streamed_text()
+    monkeypatch.setattr(FoundSteps, "_fraction", lambda *_: 1.0)
+    whole = streamed_text()
     for name, vector in whole.state.vectors.items():
         np.testing.assert_array_equal(vector, shown.state.vectors[name])  # the run itself is the same
     assert log_loss(shown.x, X[1500:], y[1500:]) < 0.75 * log_loss(whole.x, X[1500:], y[1500:])
@@ -280,13 +280,17 @@ def test_scores_are_mean_losses_by_the_cube(weighted: bool) -> None:
     weights = rng.uniform(0.5, 2.0, 60) if weighted else np.ones(60)
     block = Block(Dense(X).rows, frozen(y), frozen(weights) if weighted else no_weights())
     names = adaptive.Work._fields
-    vectors = {name: np.zeros(10) for name in names} | {"metric": np.ones(10), "learned": np.zeros(adaptive.LEARNED)}
+    vectors = {name: np.zeros(10) for name in names} | {
+        "centre": np.empty(0),
+        "metric": np.ones(10),
+        "learned": np.zeros(learned.LEARNED),
+    }
     vectors["start"], vectors["x_average"] = rng.standard_normal((2, 10))
-    vectors["learned"][adaptive.LOG_SQUARE] = 10.0  # no row is an outlier
+    vectors["learned"][learned.LOG_SQUARE] = 10.0  # no row is an outlier
     adaptive.score_rows(block, np.arange(60), losses.Logistic().value_term, gather(adaptive.Work, vectors))
     heaviness = np.array([(k + 1) * (k + 2) * (k + 3) for k in range(60)], dtype=float)
-    for fraction, score in zip(adaptive.FRACTIONS, vectors["learned"][adaptive.SCORES :], strict=True):
+    for fraction, score in zip(learned.FRACTIONS, vectors["learned"][learned.SCORES :], strict=True):
         x = vectors["start"] + fraction * (vectors["x_average"] - vectors["start"])
         expected = np.average(weights * np.logaddexp(0.0, -y * (X @ x)), weights=heaviness)
         np.testing.assert_allclose(score, expected, rtol=1e-12)
-    assert vectors["learned"][adaptive.SCORED] == 60.0
+    assert vectors["learned"][learned.SCORED] == 60.0

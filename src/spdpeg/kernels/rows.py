@@ -147,18 +147,69 @@ def scaled_square(rows: Rows, i: int, scale: np.ndarray) -> float:
 
 
 @inner
-def count_entries(rows: Rows, i: int, factor: float, squares: np.ndarray, counts: np.ndarray) -> None:
-    """squares_j += factor a_ij^2 and counts_j += 1 where a_ij is not 0, without the intercept's column."""
+def count_entries(rows: Rows, i: int, sums: np.ndarray, squares: np.ndarray, counts: np.ndarray) -> None:
+    """sums_j += a_ij, squares_j += a_ij^2, and counts_j += 1 where that is not 0, without the intercept's column."""
     if rows.indptr.size == 0:
         for j in range(rows.width):
             value = np.float64(rows.values[i * rows.width + j])
-            squares[j] += factor * value * value
+            sums[j] += value
+            squares[j] += value * value
             counts[j] += 1.0 if value != 0.0 else 0.0
     else:
         for k in range(rows.indptr[i], rows.indptr[i + 1]):
             value, column = np.float64(rows.values[k]), rows.indices[k]
-            squares[column] += factor * value * value
+            sums[column] += value
+            squares[column] += value * value
             counts[column] += 1.0 if value != 0.0 else 0.0
+
+
+@inner
+def count_shrunk(
+    rows: Rows,
+    i: int,
+    factor: float,
+    centre: np.ndarray,
+    sums: np.ndarray,
+    squares: np.ndarray,
+    counts: np.ndarray,
+    lost: np.ndarray,
+) -> None:
+    """The same of v = c + factor (a_i - c), and lost_j += factor (a_ij - c_j)^2 - (v_j - c_j)^2.
+
+    A centre c without entries is 0.
+    """
+    rest = 1.0 - factor
+    if centre.size:
+        for j in range(rows.width):
+            sums[j] += rest * centre[j]
+            squares[j] += (rest * centre[j]) ** 2
+            lost[j] += factor * rest * centre[j] ** 2
+    if rows.indptr.size == 0:
+        for j in range(rows.width):
+            add_shrunk(np.float64(rows.values[i * rows.width + j]), j, factor, centre, sums, squares, counts, lost)
+    else:
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            value, column = np.float64(rows.values[k]), rows.indices[k]
+            add_shrunk(value, column, factor, centre, sums, squares, counts, lost)
+
+
+@inner
+def add_shrunk(
+    value: float,
+    column: int,
+    factor: float,
+    centre: np.ndarray,
+    sums: np.ndarray,
+    squares: np.ndarray,
+    counts: np.ndarray,
+    lost: np.ndarray,
+) -> None:
+    """What an entry of a row adds to `count_shrunk`, 0 in its place having been counted."""
+    middle = centre[column] if centre.size else 0.0
+    sums[column] += factor * value
+    squares[column] += factor * value * (factor * value + 2.0 * (1.0 - factor) * middle)
+    counts[column] += 1.0 if value != 0.0 else 0.0
+    lost[column] += factor * (1.0 - factor) * value * (value - 2.0 * middle)
 
 
 @inner

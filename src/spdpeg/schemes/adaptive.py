@@ -11,38 +11,36 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.jit import Term, call_linear, call_prox, call_scalar, inner, kernel
-from ..kernels.rows import Rows, add_row, add_scaled_row, count_entries, row_dot, scaled_square, weight_of
+from ..kernels.rows import Rows, add_row, add_scaled_row, row_dot, weight_of
 from ..kernels.terms import Terms
+from .learned import (
+    BIAS,
+    BRAKE,
+    COUNT,
+    FRACTION,
+    JUDGED,
+    LARGEST_LOSS,
+    LOG_SQUARE,
+    LOG_WEIGHT,
+    LOSS,
+    LOSS_AT_ZERO,
+    PACE,
+    RADIUS,
+    RECENT,
+    SCORED,
+    SEEN,
+    SLOPE,
+    STEP,
+    WEIGHT,
+    Columns,
+    at_centre,
+    centred_square,
+    measure,
+    score,
+    shrinkage,
+)
 from .primal_dual import blend, expect
 
-RADIUS, WEIGHT, COUNT, SEEN, LOG_SQUARE, LOG_WEIGHT, SLOPE, LOSS, LOSS_AT_ZERO, JUDGED, BRAKE, BIAS, STEP = range(13)
-SURPRISED, MEASURED, LENGTH, FRACTION, SCORED, SCORES = 13, 14, 15, 16, 17, 18
-"""Places in the vector of what the method learns about its course:
-
-largest distance from the start; sum of squared distance times squared gradient; steps since the start; rows measured;
-means of log |a_i|^2 and of log w_i; mean slope of the loss at 0; recent losses at x and at 0, and how many of them
-since the start; factor that shrinks with each new start; entry of the intercept's column; last step; fraction of recent
-rows that were far larger than expected, less that of those far smaller; rows that the columns were measured on; how
-long a step to show at most, in safe ones, and which part of the way from the start to the average, 0 if unknown; rows
-that parts of the way were scored on, and from SCORES on the mean loss at each of them.
-"""
-
-FRACTIONS = 2.0 ** (-0.5 * np.arange(7))
-"""Fractions of the way from the start to the average."""
-LEARNED = SCORES + FRACTIONS.size
-
-_FORGETTING = 3.0
-"""Means of row sizes weigh row i like i^3: first chunks of another size are soon forgotten."""
-
-_OUTLYING = 25.0
-"""A row whose square is this many times the typical one is shrunk to that size, and not judged by its loss."""
-_SURPRISE = 6.0
-"""No row's logarithm counts as further than this from the mean: single rows hardly change it, many do."""
-
-_RECENT = 32.0
-"""Rows that the recent losses are averaged over."""
-_LARGEST_LOSS = 64.0
-"""The loss of a row counts as at most this many times its loss at 0: one row alone must not look like divergence."""
 _TOO_LARGE = 4.0
 """Recent losses above this many times those at 0 mean that steps are too long: the method goes back to its average."""
 _EARLY, _BRAKED = 256.0, 0.3
@@ -83,91 +81,6 @@ class Course(NamedTuple):
     """The first step goes this many times as far as 1 / (curvature * typical square) would."""
 
 
-@inner
-def toward(mean: float, value: float, count: float, first: bool) -> float:
-    """The mean of `count` logarithms, the last of which is new; weights grow like the cube of their number."""
-    if first:
-        return value
-    change = min(max(value - mean, -_SURPRISE), _SURPRISE)
-    return mean + (1.0 + _FORGETTING) / (count + _FORGETTING) * change
-
-
-class Columns(NamedTuple):
-    """The metric that steps are taken in, one entry a coordinate, and what it is made of: sums of squares of the
-    columns, and how many entries are not 0. The metric of the intercept is 1.
-    """
-
-    metric: np.ndarray
-    squares: np.ndarray
-    counts: np.ndarray
-
-
-@inner
-def measure(
-    block: Block, rows: Rows, order: np.ndarray, derivative: Term, columns: Columns, learned: np.ndarray
-) -> None:
-    """Learn the size of rows, columns and slopes."""
-    for k in range(order.size):
-        i = order[k]
-        weight = weight_of(block.weights, i)
-        square = scaled_square(rows, i, columns.metric) - rows.bias * rows.bias
-        if weight > 0.0 and square > 0.0:
-            learned[SEEN] += 1.0
-            first = learned[SEEN] == 1.0
-            surprise = 0.0 if first else math.log(square) - learned[LOG_SQUARE]
-            sign = 1.0 if surprise > _SURPRISE else -1.0 if surprise < -_SURPRISE else 0.0
-            learned[SURPRISED] += (sign - learned[SURPRISED]) / _RECENT
-            if abs(learned[SURPRISED]) > 0.5:
-                # Most rows have another size now: forget the old one, the columns, and the averages that belong to it.
-                learned[SEEN] = min(learned[SEEN], 0.25 * _RECENT)
-                learned[SURPRISED] = learned[WEIGHT] = learned[COUNT] = learned[MEASURED] = 0.0
-                learned[SCORED] = learned[FRACTION] = 0.0
-                columns.squares[:] = 0.0
-                columns.counts[:] = 0.0
-            learned[LOG_SQUARE] = toward(learned[LOG_SQUARE], math.log(square), learned[SEEN], first)
-            learned[LOG_WEIGHT] = toward(learned[LOG_WEIGHT], math.log(weight), learned[SEEN], first)
-            size = math.sqrt(weight) * abs(call_scalar(derivative, 0.0, block.labels[i]))
-            learned[SLOPE] += (1.0 + _FORGETTING) / (learned[SEEN] + _FORGETTING) * (size - learned[SLOPE])
-            shrunk = shrinkage(weight * square, learned) ** 2
-            count_entries(rows, i, shrunk, columns.squares, columns.counts)
-            learned[MEASURED] += 1.0
-
-
-@inner
-def shrinkage(square: float, learned: np.ndarray) -> float:
-    """Factor by which the gradient of a row of this weighted square is shrunk: 1 unless it is far larger than most."""
-    typical = _OUTLYING * math.exp(learned[LOG_SQUARE] + learned[LOG_WEIGHT])
-    return math.sqrt(typical / square) if square > typical else 1.0
-
-
-@inner
-def score(
-    block: Block,
-    rows: Rows,
-    order: np.ndarray,
-    value: Term,
-    metric: np.ndarray,
-    start: np.ndarray,
-    average: np.ndarray,
-    learned: np.ndarray,
-) -> None:
-    """Learn from rows that the average has not seen which part of the way to it is best; later rows are heavier."""
-    for k in range(order.size):
-        i = order[k]
-        weight, label = weight_of(block.weights, i), block.labels[i]
-        square = scaled_square(rows, i, metric) - rows.bias * rows.bias
-        if shrinkage(weight * square, learned) < 1.0:
-            continue
-        most = _LARGEST_LOSS * weight * call_scalar(value, 0.0, label)
-        origin = row_dot(rows, i, start)
-        way = row_dot(rows, i, average) - origin
-        learned[SCORED] += 1.0
-        theta = (1.0 + _FORGETTING) / (learned[SCORED] + _FORGETTING)
-        for j in range(FRACTIONS.size):
-            here = min(weight * call_scalar(value, origin + FRACTIONS[j] * way, label), most)
-            learned[SCORES + j] += theta * (here - learned[SCORES + j])
-
-
 class Stride(NamedTuple):
     """How long the steps along the rows of a batch are: found from them, at most `limit`, or `given` if not 0."""
 
@@ -184,7 +97,7 @@ def descent(
     value: Term,
     derivative: Term,
     stride: Stride,
-    metric: np.ndarray,
+    columns: Columns,
     learned: np.ndarray,
     at: np.ndarray,
     gradient: np.ndarray,
@@ -195,29 +108,38 @@ def descent(
     whole length leads to is the end of the walk.
     """
     gradient[:] = 0.0
-    total = 0.0
+    total = along = 0.0
+    centre = columns.centre
+    middle = at_centre(centre, at)
     for k in range(order.size):
         i = order[k]
         weight, label = weight_of(block.weights, i), block.labels[i]
-        margin = row_dot(rows, i, at)
-        square = scaled_square(rows, i, metric)
-        factor = shrinkage(weight * (square - rows.bias * rows.bias), learned)
+        square = centred_square(rows, i, columns)
+        factor = shrinkage(weight * square, learned)
+        square += rows.bias * rows.bias
+        # The walk so far has gone `along` times `pull`, which is left out of `at` since it would move all coordinates.
+        pulled = row_dot(rows, i, columns.pull) if centre.size and order.size > 1 else 0.0
+        margin = row_dot(rows, i, at) + along * pulled - middle
         slope = factor * weight * call_scalar(derivative, margin, label)
         c = stride.given
         if c == 0.0:
             c = step_length(stride, learned, weight * factor * square, slope * slope * square)
         total += c
+        along += c * slope
         add_row(rows, i, c * slope, gradient)
         if k + 1 < order.size:
-            add_scaled_row(rows, i, -c * slope, metric, at)
+            add_scaled_row(rows, i, -c * slope, columns.metric, at)
+            middle -= c * slope * (pulled - columns.depth)
         if factor < 1.0:
             continue
         zero = weight * call_scalar(value, 0.0, label)
-        here = min(weight * call_scalar(value, margin, label), _LARGEST_LOSS * zero)
+        here = min(weight * call_scalar(value, margin, label), LARGEST_LOSS * zero)
         learned[JUDGED] += 1.0
-        fraction = 1.0 / min(learned[JUDGED], _RECENT)
+        fraction = 1.0 / min(learned[JUDGED], RECENT)
         learned[LOSS] += fraction * (here - learned[LOSS])
         learned[LOSS_AT_ZERO] += fraction * (zero - learned[LOSS_AT_ZERO])
+    for j in range(centre.size):
+        gradient[j] -= along * centre[j]
     for j in range(gradient.size):
         gradient[j] /= total
     return total
@@ -254,7 +176,7 @@ def step_length(stride: Stride, learned: np.ndarray, square: float, gradient: fl
         limit = 1.0 / (course.curvature * square)
     if learned[WEIGHT] == 0.0:
         return limit
-    factor = _CAUTION * course.scale * learned[BRAKE]
+    factor = _CAUTION * course.scale * learned[BRAKE] * math.exp(learned[PACE])
     return min(factor * learned[RADIUS] ** 2 / math.sqrt(learned[WEIGHT]), limit)
 
 
@@ -281,6 +203,10 @@ class Work(NamedTuple):
     metric: np.ndarray
     column_squares: np.ndarray
     column_counts: np.ndarray
+    column_sums: np.ndarray
+    column_lost: np.ndarray
+    centre: np.ndarray
+    pull: np.ndarray
     dual_factors: np.ndarray
     """rho_e is in proportion to it; 1 / |F|^2 where the metric is 1."""
     x: np.ndarray
@@ -299,12 +225,53 @@ class Work(NamedTuple):
     Fx_bar: np.ndarray
 
 
+@inner
+def columns_of(work: Work) -> Columns:
+    """As they are before a step."""
+    depth = 0.0
+    for j in range(work.centre.size):
+        depth += work.pull[j] * work.centre[j]
+    return Columns(
+        work.metric,
+        work.column_squares,
+        work.column_counts,
+        work.column_sums,
+        work.column_lost,
+        work.centre,
+        work.pull,
+        depth,
+    )
+
+
+@inner
+def leave_centre(work: Work) -> None:
+    """Measure rows from 0 again: another intercept, same predictions."""
+    bias = work.learned[BIAS]
+    for vector in (work.x, work.start, work.x_average):
+        vector[-1] -= at_centre(work.centre, vector) / bias
+    for j in range(work.centre.size):
+        work.gradient_average[j] += work.centre[j] * work.gradient_average[-1] / bias
+    work.centre[:] = 0.0
+    work.pull[:] = 0.0
+
+
+@kernel
+def find_usual(block: Block, work: Work, usual: np.ndarray) -> None:
+    """Which rows are not outliers."""
+    given = block.rows
+    rows = Rows(given.values, given.indices, given.indptr, given.width, work.learned[BIAS])
+    columns = columns_of(work)
+    for i in range(usual.size):
+        square = weight_of(block.weights, i) * centred_square(rows, i, columns)
+        usual[i] = shrinkage(square, work.learned) == 1.0
+
+
 @kernel
 def score_rows(block: Block, order: np.ndarray, value: Term, work: Work) -> None:
     """`score` on rows along which no step is taken."""
     given, learned = block.rows, work.learned
     rows = Rows(given.values, given.indices, given.indptr, given.width, learned[BIAS])
-    score(block, rows, order, value, work.metric, work.start, work.x_average, learned)
+    score(block, rows, order, value, columns_of(work), work.start, work.x_average, work.x, learned)
 
 
 @kernel
@@ -330,40 +297,25 @@ def adaptive_extragradient(
     y    <- y_bar + rho (F x_bar - F x)
     averages of x_bar, of z = F x + (y - y_bar) / rho, of y_bar and of g, the later the heavier
     """
-    (
-        learned,
-        metric,
-        column_squares,
-        column_counts,
-        dual_factors,
-        x,
-        y,
-        start,
-        x_average,
-        z_average,
-        y_average,
-        gradient_average,
-        x_bar,
-        y_bar,
-        gradient,
-        ahead,
-        back,
-        Fx,
-        Fx_bar,
-    ) = work
-    columns = Columns(metric, column_squares, column_counts)
+    learned, metric, dual_factors, gradient = work.learned, work.metric, work.dual_factors, work.gradient
+    x, x_bar, x_average, start = work.x, work.x_bar, work.x_average, work.start
+    y, y_bar, y_average, z_average = work.y, work.y_bar, work.y_average, work.z_average
+    ahead, back, Fx, Fx_bar, gradient_average = work.ahead, work.back, work.Fx, work.Fx_bar, work.gradient_average
+    columns = columns_of(work)
     per_step = 2 * batch if course.two_samples else batch
     for k in range(steps):
         rows_here = order[k * per_step : k * per_step + batch]
         expect(block, order, (k + 1) * per_step, (k + 2) * per_step)
         given = block.rows
         rows = Rows(given.values, given.indices, given.indptr, given.width, learned[BIAS])
-        measure(block, rows, rows_here, terms.derivative, columns, learned)
+        if measure(block, rows, rows_here, terms.derivative, columns, learned) and columns.centre.size:
+            leave_centre(work)
+            columns = columns_of(work)
         if given.bias != 0.0:
             follow_size(learned, x, start, x_average, gradient_average)
             rows = Rows(given.values, given.indices, given.indptr, given.width, learned[BIAS])
         if course.once and learned[COUNT] > 0.0:
-            score(block, rows, rows_here, value, metric, start, x_average, learned)
+            score(block, rows, rows_here, value, columns, start, x_average, x, learned)
         # A loop that adds up writes nothing: its order, hence its rounding, would depend on where the vectors lie.
         distance = 0.0
         for j in range(x.size):
@@ -373,8 +325,8 @@ def adaptive_extragradient(
         learned[BRAKE] = min(1.0, _EASING * learned[BRAKE])
         limit = longest_step(course, learned, float((first + k) * batch), batch, distance)
         found = Stride(course, limit, 0.0)
-        c = descent(block, rows, rows_here, value, terms.derivative, found, metric, learned, ahead, gradient)
-        if learned[JUDGED] >= _RECENT and learned[LOSS] > _TOO_LARGE * learned[LOSS_AT_ZERO]:
+        c = descent(block, rows, rows_here, value, terms.derivative, found, columns, learned, ahead, gradient)
+        if learned[JUDGED] >= RECENT and learned[LOSS] > _TOO_LARGE * learned[LOSS_AT_ZERO]:
             learned[LOSS] = learned[LOSS_AT_ZERO] = learned[JUDGED] = 0.0
             learned[BRAKE] *= 0.5
             if learned[COUNT] >= _EARLY and learned[BRAKE] >= _BRAKED:
@@ -395,7 +347,7 @@ def adaptive_extragradient(
                 gradient_average[j] = 0.0
             y_average[:] = 0.0
             learned[RADIUS] = learned[WEIGHT] = learned[COUNT] = learned[SCORED] = learned[FRACTION] = 0.0
-            learned[SEEN] = min(learned[SEEN], _RECENT)
+            learned[SEEN] = min(learned[SEEN], RECENT)
             continue
 
         learned[STEP] = c
@@ -418,7 +370,7 @@ def adaptive_extragradient(
             for j in range(x.size):
                 ahead[j] = x_bar[j]
             same = Stride(course, limit, c / batch)
-            descent(block, rows, second, value, terms.derivative, same, metric, learned, ahead, gradient)
+            descent(block, rows, second, value, terms.derivative, same, columns, learned, ahead, gradient)
         call_linear(terms.adjoint, y_bar, back)
         for j in range(x.size):
             ahead[j] = x[j] - c * metric[j] * (gradient[j] + back[j])

@@ -1,4 +1,4 @@
-"""A step for each coordinate, from what the columns of the rows so far show."""
+"""A step for each coordinate and the centre of the rows, from what the columns of the rows so far show."""
 
 import math
 
@@ -15,6 +15,9 @@ _ENOUGH = 32.0
 """Entries that a column is taken to have beside those read, times 1 + columns / rows: what is rare must be read often
 enough to be worth a longer step.
 """
+
+_CONSTANT = 1e-10
+"""Part of a column's sum of squares that is left by rounding where all its entries are the same."""
 
 _FARTHEST = 60.0
 """No column's mean square counts as further from the usual one, in logarithms."""
@@ -50,6 +53,13 @@ def column_metric(squares: np.ndarray, counts: np.ndarray, rows: float) -> np.nd
     metric = np.exp(-entry) * np.sqrt(rows / (counts + enough))
     # Added up here: BLAS would wake its threads for it, which costs far more than it saves.
     return np.asarray(metric * (squares.sum() / np.sum(squares * metric)))
+
+
+def about_mean(sums: np.ndarray, squares: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
+    """Means of the columns, and sums of squares about them: 0 for columns that are constant so far."""
+    mean = sums / rows
+    rest = squares - sums * mean
+    return mean, np.where(rest > _CONSTANT * squares, rest, 0.0)
 
 
 def dual_factors(problem: View, metric: np.ndarray) -> np.ndarray:

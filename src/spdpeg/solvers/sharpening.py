@@ -11,8 +11,9 @@ from ..view import View
 LENGTHS = 4.0 ** np.arange(6)
 """Multiples of the safe step that are tried."""
 
-_SLACK = 1e-3
-"""The longest step is taken whose objective is at most this part above that of the best one."""
+_SLACK = 0.128
+"""The longest step is taken whose objective is at most this part above that of the best one, over the number of rows
+that it is evaluated on: few rows cannot tell steps apart that many can."""
 
 _DUAL_STEPS = 50
 """Dual steps that compute the prox of r1 + r2(F .)."""
@@ -30,6 +31,7 @@ def best_length(
     step: float,
     lengths: np.ndarray,
     objective: Callable[[np.ndarray], float],
+    rows: int,
 ) -> tuple[float, np.ndarray]:
     """The longest of the steps that are about as good as the best, in safe ones, and where it leads.
 
@@ -43,11 +45,14 @@ def best_length(
     lengths : array
         Multiples of it, increasing.
     objective : callable
+        On some rows.
+    rows : int
+        How many these are.
     """
     prox = _prox(problem)
     points = [_step(problem, x, gradient, prox, float(step * length)) for length in lengths]
     values = np.array([objective(point) for point in points])
-    best = int(np.flatnonzero(values <= values.min() + _SLACK * abs(values.min()))[-1])
+    best = int(np.flatnonzero(values <= values.min() + _SLACK / rows * abs(values.min()))[-1])
     return float(lengths[best]), points[best]
 
 

@@ -5,7 +5,6 @@ optimization, Neurocomputing 273 (2018). docs/spdpeg.md lists where the printed 
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -15,15 +14,13 @@ from ..data import Block
 from ..errors import InputError, StateError, UnsupportedError
 from ..kernels.terms import Terms
 from ..parameters import as_number, one_of, shown, whole_number
-from ..schemes import adaptive
-from ..schemes.records import gather
+from ..schemes import learned as places
 from ..state import State
-from ..sums.local import LocalSums
 from ..view import View
-from . import averaging, sharpening
+from . import averaging
 from .base import LARGEST, About, Solution, require_positive, require_smooth
-from .column_metric import column_metric, dual_factors
 from .extragradient import Extragradient
+from .found_steps import FoundSteps
 from .sampling import CHOICES, Sampler
 from .sampling import make as make_sampler
 from .steps import StepRule, batch_lipschitz, dual_radius, extragradient_limit, noise_scale
@@ -33,18 +30,6 @@ VARIANTS = ("one-sample", "two-sample")
 
 BUFFER = 256
 """Rows of a stream that are mixed before they are used, unless told otherwise."""
-
-_FROM_ZERO, _FROM_A_FIT = 2.0, 0.02
-"""How far the first step goes, in safe steps: a start that somebody chose is not to be thrown away."""
-
-_ENOUGH_ROWS = 32
-"""Rows that are enough to say which of two points is better."""
-
-_ENOUGH_TO_SCORE = 64
-"""Rows that an average has to be made of, and scored on, before it is said to have gone too far."""
-
-_FIRST_METRIC = 256
-"""Rows after which steps of coordinates may differ; how they do is found again whenever there are twice as many."""
 
 _LARGEST_BATCH = 8
 _WORK_PER_ROW = 128.0
@@ -169,11 +154,11 @@ class SPDPEG(Extragradient):
 
     def check_state(self, problem: View, state: State) -> None:
         learned = state.vectors.get("learned")
-        if learned is not None and learned[adaptive.BIAS] != 0.0 and problem.rows.bias == 0.0:
+        if learned is not None and learned[places.BIAS] != 0.0 and problem.rows.bias == 0.0:
             raise StateError("The state has an intercept and the problem has none. Resume with the same problem.")
 
     def default_batch(self, problem: View) -> int:
-        # Enough rows to balance a step's work on vectors; depends on d and F alone, not on the rows.
+        # Enough rows to balance a step\'s work on vectors; depends on d and F alone, not on the rows.
         if self._rule != "default":
             return 1
         d, outputs = problem.n_coordinates, problem.F.n_outputs
@@ -182,193 +167,64 @@ class SPDPEG(Extragradient):
         batch = int(min(max(1.0, math.sqrt(work) / _WORK_PER_ROW), _LARGEST_BATCH))
         return batch if problem.rows.n_samples is None else min(batch, problem.rows.n_samples)
 
-    # ------------------------------------------------------------------------------------- steps that adapt
+    # ------------------------------------------------------------------------- the default: steps that are found
 
-    def _adapts(self, problem: View) -> bool:
-        """Whether there are gradients to adapt the steps to."""
-        return self._rule == "default" and problem.loss.curvature > 0.0
-
-    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        if not self._adapts(problem):
-            return super().start(problem, batch_size, x0)
-        return {}, self.vectors(problem, batch_size, x0)
-
-    def vectors(self, problem: View, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
-        vectors = super().vectors(problem, batch_size, x0)
-        if self._adapts(problem):
-            learned = np.zeros(adaptive.LEARNED)
-            learned[adaptive.BRAKE], learned[adaptive.BIAS] = 1.0, problem.rows.bias
-            vectors |= {"start": x0.copy(), "learned": learned}
-            vectors |= {name: np.zeros_like(x0) for name in ("gradient", "gradient_average")}
-            vectors |= {name: np.zeros(problem.rows.n_features) for name in ("column_squares", "column_counts")}
-            vectors["metric"] = np.ones_like(x0)
-            square = problem.F.squared_norm
-            vectors["dual_factors"] = np.full(problem.F.n_outputs, 1.0 / square if square > 0.0 else 1.0)
-        return vectors
-
-    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
-        if not self._adapts(problem):
-            super().advance(problem, terms, state, block, order, steps)
-            return
-        per_step, done = order.size // steps, 0
-        while done < steps:
-            first = state.steps + done
-            due = self._metric_due(state, first)
-            if due == first:
-                self._measure_columns(problem, state)
-                due = self._metric_due(state, first + 1)
-            many = min(steps - done, due - first)
-            adaptive.adaptive_extragradient(
-                block,
-                order[done * per_step : (done + many) * per_step],
-                per_step // self.batches_per_step,
-                first,
-                many,
-                self._course(problem, state.vectors["start"]),
-                self._in_metric(problem, terms, state),
-                problem.loss.value_term,
-                gather(adaptive.Work, state.vectors),
-            )
-            done += many
-
-    def _metric_due(self, state: State, step: int) -> int:
-        """The first step from this one on before which the metric is found again; told from the number of rows."""
-        per_step = state.batch_size * self.batches_per_step
-        rows = _FIRST_METRIC
-        while -(-rows // per_step) < step:
-            rows *= 2
-        return -(-rows // per_step)
-
-    def _measure_columns(self, problem: View, state: State) -> None:
-        """Let steps follow the columns, if the prox of r1 allows it and rho is free."""
-        v = state.vectors
-        metric = np.ones_like(v["x"])
-        metric[: problem.rows.n_features] = column_metric(
-            v["column_squares"], v["column_counts"], v["learned"][adaptive.MEASURED]
-        )
-        if self.rho is not None or problem.regularizer.scaled(metric) is None:
-            return
-        moved = (v["x"] - v["start"]) ** 2
-        before, after = np.sum(moved / v["metric"]), np.sum(moved / metric)
-        if before > 0.0:
-            v["learned"][adaptive.RADIUS] *= math.sqrt(after / before)
-            v["learned"][adaptive.WEIGHT] *= after / before
-        v["metric"], v["dual_factors"] = metric, dual_factors(problem, metric)
-
-    def _in_metric(self, problem: View, terms: Terms, state: State) -> Terms:
-        """The terms, r1 with a step for each coordinate."""
-        metric = state.vectors["metric"]
-        if np.ptp(metric) == 0.0:
-            return terms
-        scaled = problem.regularizer.scaled(metric)
-        assert scaled is not None
-        return terms._replace(prox1=scaled.prox_term(problem.n_coordinates))
-
-    def _course(self, problem: View, start: np.ndarray) -> adaptive.Course:
+    def _found(self, problem: View) -> FoundSteps | None:
+        """The default mode, where there are gradients to find steps from; None for steps of a fixed rule."""
+        if self._rule != "default" or problem.loss.curvature == 0.0:
+            return None
         slope, shift = self._steepest(problem)
-        return adaptive.Course(
-            problem.loss.curvature,
-            problem.loss.bounded_slope,
-            float(self.scale),
-            float(self.rho or 0.0),
-            problem.F.squared_norm,
-            slope,
-            shift,
-            self._forgetting,
-            self._two_samples,
-            problem.rows.n_samples is None,
-            _FROM_ZERO if not start.any() else _FROM_A_FIT,
-        )
+        return FoundSteps(self.scale, self.rho, self._two_samples, self._forgetting, slope, shift)
 
     def _steepest(self, problem: View) -> tuple[float, float]:
         """Slope and shift of the bound 1 / (slope (k + shift)) on the steps; none where only convexity is known."""
         return 0.0, 1.0
 
+    def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        if self._found(problem) is None:
+            return super().start(problem, batch_size, x0)
+        return {}, self.vectors(problem, batch_size, x0)
+
+    def vectors(self, problem: View, batch_size: int, x0: np.ndarray) -> dict[str, np.ndarray]:
+        vectors, found = super().vectors(problem, batch_size, x0), self._found(problem)
+        return vectors if found is None else vectors | found.vectors(problem, x0)
+
+    def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> None:
+        found = self._found(problem)
+        if found is None:
+            super().advance(problem, terms, state, block, order, steps)
+        else:
+            found.advance(problem, terms, state, block, order, steps)
+
     def solution(self, problem: View, state: State) -> Solution:
-        found = super().solution(problem, state)
-        if "learned" not in state.vectors:
-            return found
-        x, x_last = (self._outside(problem, state, point) for point in (found.x, found.x_last))
-        return found._replace(x=x, x_last=x_last)
+        solution, found = super().solution(problem, state), self._found(problem)
+        if found is None:
+            return solution
+        x, x_last = (found.outside(problem, state, point) for point in (solution.x, solution.x_last))
+        return solution._replace(x=x, x_last=x_last)
 
     def weigh(self, problem: View, state: State, rows: Block) -> None:
-        # Find out on other rows how far to go at most in what is shown: rows that were used may ask for too much.
-        v = state.vectors
-        if "learned" in v:
-            if v["learned"][adaptive.SCORED] >= _ENOUGH_TO_SCORE:
-                every = np.arange(rows.labels.size)
-                adaptive.score_rows(rows, every, problem.loss.value_term, gather(adaptive.Work, v))
-            v["learned"][adaptive.FRACTION] = self._fraction(state)
-        if self._can_judge(state, rows, 2 * _ENOUGH_ROWS):
-            length, _ = self._sharpened(problem, state, rows, sharpening.LENGTHS)
-            v["learned"][adaptive.LENGTH] = length
-
-    def _fraction(self, state: State) -> float:
-        """The part of the way from the start to the average that was best on rows before they were used."""
-        learned = state.vectors["learned"]
-        if learned[adaptive.SCORED] < _ENOUGH_TO_SCORE:
-            return 1.0
-        return float(adaptive.FRACTIONS[int(np.argmin(learned[adaptive.SCORES :]))])
+        found = self._found(problem)
+        if found is not None:
+            found.weigh(problem, state, rows)
 
     def polish(self, problem: View, state: State, rows: Block | None) -> None:
-        # Show a point that is sparse and fused where the penalties make it so, and no worse than the start.
-        v = state.vectors
-        if "learned" not in v or v["learned"][adaptive.COUNT] == 0.0:
-            return
-        fraction = v["learned"][adaptive.FRACTION] or self._fraction(state)
-        v["x_average"] = v["start"] + fraction * (v["x_average"] - v["start"])
-        if rows is not None and self._can_judge(state, rows, _ENOUGH_ROWS):
-            most = v["learned"][adaptive.LENGTH] or math.inf
-            lengths = sharpening.LENGTHS
-            _, shown = self._sharpened(problem, state, rows, lengths[lengths <= most])
-            objective = self._objective(problem, state, rows)
-            v["x_average"] = v["start"].copy() if objective(v["start"]) < objective(shown) else shown
-        else:
-            # Too few rows to choose a step by: one as long as the method's own does no harm.
-            step = float(v["learned"][adaptive.STEP])
-            v["x_average"] = sharpening.sharpened(problem, v["x_average"], v["gradient_average"], step)
-        v["z_average"] = problem.F.forward(v["x_average"])
-
-    def _can_judge(self, state: State, rows: Block, enough: int) -> bool:
-        """Whether there are steps to judge, and rows enough to do so."""
-        v = state.vectors
-        return "learned" in v and v["learned"][adaptive.COUNT] > 0.0 and rows.labels.size >= enough
-
-    def _objective(self, problem: View, state: State, rows: Block) -> Callable[[np.ndarray], float]:
-        """On these rows, in the method's unit of the intercept."""
-        bias = float(state.vectors["learned"][adaptive.BIAS])
-        loss = LocalSums.of(rows._replace(rows=rows.rows._replace(bias=bias)), problem.loss).loss
-        return lambda x: loss(x) + problem.penalty.value(x)
-
-    def _sharpened(self, problem: View, state: State, rows: Block, lengths: np.ndarray) -> tuple[float, np.ndarray]:
-        v, step = state.vectors, self._safe_step(problem, state)
-        objective = self._objective(problem, state, rows)
-        return sharpening.best_length(problem, v["x_average"], v["gradient_average"], step, lengths, objective)
-
-    def _safe_step(self, problem: View, state: State) -> float:
-        """1 / L of the usual row."""
-        learned = state.vectors["learned"]
-        square = math.exp(learned[adaptive.LOG_SQUARE]) + learned[adaptive.BIAS] ** 2
-        return 1.0 / (problem.loss.curvature * math.exp(learned[adaptive.LOG_WEIGHT]) * square)
+        found = self._found(problem)
+        if found is not None:
+            found.polish(problem, state, rows)
 
     def fallback(self, problem: View, state: State) -> Solution | None:
         # The start, so that no objective is reported above that.
-        if "learned" not in state.vectors:
+        found = self._found(problem)
+        if found is None:
             return None
-        start = self._outside(problem, state, state.vectors["start"])
+        start = found.outside(problem, state, state.vectors["start"])
         return Solution(start, start.copy(), problem.F.forward(start), np.zeros(problem.F.n_outputs))
-
-    def _outside(self, problem: View, state: State, x: np.ndarray) -> np.ndarray:
-        """A copy of x in the problem's units: inside, the intercept's column has the size of the rows."""
-        outside = x.copy()
-        if problem.rows.bias:
-            outside[-1] *= state.vectors["learned"][adaptive.BIAS] / problem.rows.bias
-        return outside
 
     def step_rule(self, state: State) -> StepRule:
         if "learned" not in state.vectors:
             return super().step_rule(state)
-        step = float(state.vectors["learned"][adaptive.STEP]) or 1.0
+        step = float(state.vectors["learned"][places.STEP]) or 1.0
         return StepRule(base=1.0 / step, stable=step)
 
     # -------------------------------------------------------------------------------- steps of a fixed rule
