@@ -445,3 +445,16 @@ def _least_in_the_range_of(X: np.ndarray, y: np.ndarray, loss: losses.Loss) -> f
         curvature = np.asarray(basis.T @ (loss.second_derivative(margins, y)[:, None] * basis), dtype=float)
         z = z - np.linalg.solve(curvature, np.asarray(basis.T @ loss.derivative(margins, y), dtype=float))
     return float(np.mean(loss.value(margins, y)))
+
+
+@pytest.mark.parametrize("loss", [losses.Logistic(), losses.Hinge(), losses.Huber(1.0)], ids=repr)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_chain_without_l1_on_columns_of_many_sizes(loss: losses.Loss, intercept: bool) -> None:
+    """The subgradients of the chain add up to 0; what rounding leaves of that is of the largest column, not of all."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((8, 16)) * 10.0 ** rng.uniform(-3, 3, 16)
+    y = np.sign(rng.standard_normal(8))
+    problem = spdpeg.Problem(X, y, loss=loss, r1=penalties.FusedL1(0.0, 0.05), intercept=intercept)
+    result = spdpeg.solve(problem, tol=1e-8)
+    assert result.certificate is not None
+    assert result.certificate.met == "relative gap"

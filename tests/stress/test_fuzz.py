@@ -43,6 +43,8 @@ def test_steps_whose_exponentials_overflow_give_way_to_another_method(seed: int)
         *(1100291, 905877, 961781, 993258),  # F x is 0 up to rounding, which a set must not tell from 0
         1100514,  # no data
         *(901797, 982414, 905496),  # cones: the multipliers of the face have the digits that interior points lack
+        *(1120077, 1121135),  # and beside balls
+        *(900561, 905076),  # a chain without l1 on columns of many sizes
         1100430,  # subgradients whose interval is as narrow as rounding
         *(1110968, 902610),  # runs from large slacks end far away
     ],

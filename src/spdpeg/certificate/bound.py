@@ -277,7 +277,8 @@ def _value(
     inside = r1.nearest_dual(v)
     # Where columns almost depend on each other a solution may be so large that rounding counts that is not seen in v.
     unseen = r1.free(v.size) if excess is None and _may_be_huge(problem) else np.zeros(1, dtype=bool)
-    excess = np.abs(v - inside) + (0.0 if excess is None else excess)
+    before = np.zeros(v.size) if excess is None else excess
+    excess = np.abs(v - inside) + before
     cost = 0.0
     # What sticks out by rounding need not be removed: it is worth at most its product with the solution, whose size is
     # bounded generously. Left unpaid, it could make a gap negative.
@@ -286,6 +287,8 @@ def _value(
         size = problem.bounds.column_sizes * (fraction * root_mean_square(problem, slopes))
         if y is not None and y.size:
             size = size + abs(problem.F.matrix()).T @ np.abs(y)
+        inside = r1.nearest_dual_by(v, size)
+        excess = np.abs(v - inside) + before
         # Where multipliers are 0 but for their low digits, so is the size; the strongest ones tell what that is.
         columns = np.hypot(problem.bounds.column_sizes, _column_sizes(problem.F))
         strongest = float(np.max(np.divide(size, columns, out=np.zeros(v.size), where=columns > 0.0), initial=0.0))

@@ -124,6 +124,10 @@ class Penalty(Parameterized):
         """
         return math.inf
 
+    def nearest_dual_by(self, u: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """The same; what several entries have to give off together is divided among them by these sizes."""
+        return self.nearest_dual(u)
+
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         """u, moved into the domain of r* where no scaling brings it there.
 

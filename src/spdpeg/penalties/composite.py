@@ -86,6 +86,10 @@ class SeparableSum(Penalty):
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         return np.concatenate([part.nearest_dual(block) for part, block in self._blocks(u)])
 
+    def nearest_dual_by(self, u: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        blocks = zip(self._blocks(u), self._blocks(sizes), strict=True)
+        return np.concatenate([part.nearest_dual_by(block, own) for (part, block), (_, own) in blocks])
+
     def dual_scale(self, u: np.ndarray) -> float:
         return min(part.dual_scale(block) for part, block in self._blocks(u))
 

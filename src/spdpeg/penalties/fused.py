@@ -57,12 +57,16 @@ class FusedL1(Penalty):
         return 0.0 if chain.dual_scale(as_reals(u), l1 + rounding, as_reals(l2 + rounding)) == 1.0 else np.inf
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
+        return self.nearest_dual_by(u, np.ones(u.size))
+
+    def nearest_dual_by(self, u: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         # Without l1 the entries between two edges of weight 0 must add up to 0.
         l1, l2 = self._weights(u.size)
         if l1 > 0.0 or u.size == 0:
             return u
         pieces = np.concatenate([[0], np.cumsum(l2 == 0.0)])
-        return u - (np.bincount(pieces, u) / np.bincount(pieces))[pieces]
+        total = np.bincount(pieces, sizes)
+        return u - sizes * (np.bincount(pieces, u) / np.where(total > 0.0, total, 1.0))[pieces]
 
     def dual_scale(self, u: np.ndarray) -> float:
         l1, l2 = self._weights(u.size)

@@ -39,6 +39,7 @@ def refined(model: Model, solution: ModelSolution) -> ModelSolution:
     return replace(solution, w=w, y=y, residual=model.times(w) - model.right() + form.adjoint(y))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of a face that is none, which the gap tells
 def on_face(model: Model, solution: ModelSolution, w: np.ndarray) -> ModelSolution:
     """The solution at a point w of its face, with multipliers to match; itself where these are no better.
 
@@ -53,10 +54,8 @@ def on_face(model: Model, solution: ModelSolution, w: np.ndarray) -> ModelSoluti
     if not 0 < np.count_nonzero(free) * model.width**2 <= _MOST_WORK:
         return solution
     y = solution.y.copy()
-    along = (
-        form.slopes(image[:lines]),
-        form.weight[owner] * image[lines:] / np.where(lengths > 0.0, lengths, 1.0)[owner],
-    )
+    pull = np.where(norms, form.weight, 0.0) / np.where(lengths > 0.0, lengths, 1.0)
+    along = form.slopes(image[:lines]), pull[owner] * image[lines:]
     y = np.where(free, y, np.concatenate(along))
     if not np.all(np.isfinite(y)):
         return solution
@@ -67,6 +66,8 @@ def on_face(model: Model, solution: ModelSolution, w: np.ndarray) -> ModelSoluti
     size = np.where(size > 0.0, size, 1.0)
     for _ in range(ROUNDS):
         residual = model.times(w) - model.right() + form.adjoint(y)
+        if not (np.all(np.isfinite(residual)) and np.all(np.isfinite(C))):
+            return solution
         try:
             y[moving] -= reach * np.linalg.lstsq(C / size[:, None], residual / size, rcond=LEAST)[0]
         except np.linalg.LinAlgError:
