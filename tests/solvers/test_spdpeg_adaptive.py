@@ -294,3 +294,79 @@ def test_scores_are_mean_losses_by_the_cube(weighted: bool) -> None:
         expected = np.average(weights * np.logaddexp(0.0, -y * (X @ x)), weights=heaviness)
         np.testing.assert_allclose(score, expected, rtol=1e-12)
     assert vectors["learned"][learned.SCORED] == 60.0
+
+
+def loss_of_a_stream(X: Any, y: np.ndarray, inside: int, **options: Any) -> float:
+    stream = Stream(cut(X[:inside], y[:inside], 500), classes=(-1.0, 1.0))
+    problem = spdpeg.Problem(stream, loss=losses.Logistic(), intercept=1.0)
+    return log_loss(spdpeg.solve(problem, "spdpeg", max_passes=1, **options).x, X[inside:], y[inside:])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("mean", [10.0, 1000.0])
+def test_columns_may_have_means(mean: float, sparse: bool) -> None:
+    X, y = data(4000)
+    shifted = X + mean * np.random.default_rng(1).uniform(-1.0, 1.0, 10)
+    rows = sp.csr_array(shifted) if sparse else shifted
+    assert loss_of_a_stream(rows, y, 3000) < 1.1 * loss_of_a_stream(X, y, 3000)
+
+
+@pytest.mark.parametrize("batch", [1, 5])
+def test_dense_and_sparse_rows_have_the_same_centre(batch: int) -> None:
+    X, y = data(700)
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.5, X + 3.0, 0.0)
+    dense, other = (streamed(cut(rows, y, 100), batch_size=batch) for rows in (X, sp.csr_array(X)))
+    np.testing.assert_allclose(dense.x, other.x, rtol=1e-9)
+    centre = dense.state.vectors["centre"]
+    assert centre[-1] == 0.0
+    assert np.abs(centre[:-1]).max() > 1.0
+
+
+def test_a_column_that_looked_constant_does_no_harm() -> None:
+    # Standardized rare features: next to constant at first, then far larger than anything seen before.
+    rng = np.random.default_rng(0)
+    rare = rng.random((6000, 40)) < np.geomspace(0.001, 0.2, 40)
+    X = (rare - rare.mean(axis=0)) / rare.std(axis=0)
+    y = np.sign(X @ rng.standard_normal(40) + rng.logistic(size=6000))
+    problem = spdpeg.Problem(X[:5000], y[:5000], loss=losses.Logistic(), intercept=1.0)
+    assert loss_of_a_stream(X, y, 5000) < 1.15 * log_loss(spdpeg.solve(problem).x, X[5000:], y[5000:])
+
+
+def test_steps_slow_down_where_iterates_are_noisy() -> None:
+    X, y = text(2500)
+    usual, long = loss_of_a_stream(X, y, 1500), loss_of_a_stream(X, y, 1500, scale=4.0)
+    assert long < 1.3 * usual
+    stream = Stream(cut(X, y, 500), classes=(-1.0, 1.0))
+    problem = spdpeg.Problem(stream, loss=losses.Logistic(), intercept=1.0)
+    found = [spdpeg.solve(problem, "spdpeg", max_passes=1, scale=scale).state for scale in (1.0, 4.0)]
+    slow, slower = (state.vectors["learned"][learned.PACE] for state in found)
+    assert slower < slow <= 0.0
+
+
+def test_points_beyond_the_average_are_shown_only_where_it_lags_far_behind() -> None:
+    state = spdpeg.state.State("spdpeg", {"batch_size": 1}, seed=0)
+    steps = FoundSteps(1.0, None, False, 3.0, 0.0, 1.0)
+
+    def fraction(*scores: float) -> float:
+        state.vectors["learned"] = np.zeros(learned.LEARNED)
+        state.vectors["learned"][learned.SCORED] = 100.0
+        state.vectors["learned"][learned.SCORES :] = [*scores, *[9.0] * (learned.FRACTIONS.size - len(scores))]
+        return steps._fraction(state)
+
+    assert fraction(1.0, 1.1, 1.2) == 1.0
+    assert fraction(1.0, 1.1, 1.3) == pytest.approx(2.0**0.5)
+    assert fraction(1.0, 1.3, 1.6) == 2.0
+    assert fraction(1.2, 1.1, 1.05, 1.0) == pytest.approx(0.5**0.5)
+
+
+@pytest.mark.parametrize("loss", [losses.Squared(), losses.Huber(1.0)])
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_regression_on_a_raw_table(loss: Any, unit: float) -> None:
+    X, _ = data(3000)
+    rng = np.random.default_rng(2)
+    table = 10.0 ** rng.uniform(-2.0, 2.0, 10) * (X + rng.uniform(-3.0, 3.0, 10))
+    target = unit * (X @ np.repeat([2.0, 0.0], 5) + 7.0 + 0.1 * rng.standard_normal(3000))
+    problem = spdpeg.Problem(Stream([(table, target)]), loss=loss, intercept=1.0)
+    x = spdpeg.solve(problem, "spdpeg", max_passes=1).x
+    whole = spdpeg.Problem(table, target, loss=loss, intercept=1.0)
+    assert whole.objective(x) < 0.5 * whole.objective(np.zeros(11))

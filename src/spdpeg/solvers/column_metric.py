@@ -55,10 +55,13 @@ def column_metric(squares: np.ndarray, counts: np.ndarray, rows: float) -> np.nd
     return np.asarray(metric * (squares.sum() / np.sum(squares * metric)))
 
 
-def about_mean(sums: np.ndarray, squares: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the columns, and sums of squares about them: 0 for columns that are constant so far."""
+def about_mean(sums: np.ndarray, squares: np.ndarray, lost: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
+    """Means of the columns, and sums of squares about them: 0 for columns that are constant so far.
+
+    What was lost of the squares of outliers is added again.
+    """
     mean = sums / rows
-    rest = squares - sums * mean
+    rest = squares - sums * mean + lost
     return mean, np.where(rest > _CONSTANT * squares, rest, 0.0)
 
 

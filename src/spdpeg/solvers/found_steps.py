@@ -137,8 +137,9 @@ class FoundSteps:
             return
         before = np.sum((v["x"] - v["start"]) ** 2 / v["metric"])
         if problem.rows.bias:
-            centre, squares = about_mean(v["column_sums"], v["column_squares"], learned[places.MEASURED])
-            squares += v["column_lost"]
+            centre, squares = about_mean(
+                v["column_sums"], v["column_squares"], v["column_lost"], learned[places.MEASURED]
+            )
             self._move_centre(v, centre, squares)
         if read >= _FIRST_METRIC and self.rho is None:
             metric = np.ones_like(v["x"])
@@ -183,10 +184,11 @@ class FoundSteps:
         v["learned"][places.FRACTION] = self._fraction(state)
         rows = self._usual(state, rows)
         if rows.labels.size >= _ENOUGH_UNUSED:
-            length, shown = self._sharpened(problem, state, rows, sharpening.LENGTHS)
+            objective = self._objective(problem, state, rows)
+            chosen = self._sharpened(problem, state, objective, rows, sharpening.LENGTHS)
             # A start that somebody chose is left only for what other rows find better.
-            stays = v["start"].any() and self._starts_better(problem, state, rows, shown)
-            v["learned"][places.LENGTH] = _NOWHERE if stays else length
+            stays = v["start"].any() and objective(v["start"]) < chosen.value
+            v["learned"][places.LENGTH] = _NOWHERE if stays else chosen.length
 
     def polish(self, problem: View, state: State, rows: Block | None) -> None:
         """Show a point that is sparse and fused where the penalties make it so, and no worse than the start."""
@@ -198,22 +200,19 @@ class FoundSteps:
         v["x_average"] = v["start"] + fraction * (v["x_average"] - v["start"])
         rows = rows if rows is None else self._usual(state, rows)
         if rows is not None and rows.labels.size >= _ENOUGH_ROWS and learned[places.LENGTH] != 0.0:
-            stays = learned[places.LENGTH] == _NOWHERE
-            if not stays:
-                lengths = sharpening.LENGTHS
-                _, shown = self._sharpened(problem, state, rows, lengths[lengths <= learned[places.LENGTH]])
-                stays = self._starts_better(problem, state, rows, shown)
-            v["x_average"] = v["start"].copy() if stays else shown
+            shown = v["start"]
+            if learned[places.LENGTH] != _NOWHERE:
+                objective, lengths = self._objective(problem, state, rows), sharpening.LENGTHS
+                few = lengths[lengths <= learned[places.LENGTH]]
+                chosen = self._sharpened(problem, state, objective, rows, few)
+                if not objective(shown) < chosen.value:
+                    shown = chosen.x
+            v["x_average"] = shown.copy()
         else:
             # Too few rows to choose a step by: one as long as the method's own does no harm.
             step = float(learned[places.STEP])
             v["x_average"] = sharpening.sharpened(problem, v["x_average"], v["gradient_average"], step)
         v["z_average"] = problem.F.forward(v["x_average"])
-
-    def _starts_better(self, problem: View, state: State, rows: Block, x: np.ndarray) -> bool:
-        """Whether the start is better than x on these rows."""
-        objective = self._objective(problem, state, rows)
-        return objective(state.vectors["start"]) < objective(x)
 
     def _usual(self, state: State, rows: Block) -> Block:
         """Those of the rows that are not outliers: points are not judged by single rows."""
@@ -235,11 +234,17 @@ class FoundSteps:
         loss = LocalSums.of(rows, problem.loss).loss
         return lambda x: loss(self.outside(problem, state, x)) + problem.penalty.value(x)
 
-    def _sharpened(self, problem: View, state: State, rows: Block, lengths: np.ndarray) -> tuple[float, np.ndarray]:
+    def _sharpened(
+        self,
+        problem: View,
+        state: State,
+        objective: Callable[[np.ndarray], float],
+        rows: Block,
+        lengths: np.ndarray,
+    ) -> sharpening.Choice:
         v, step = state.vectors, self._safe_step(problem, state)
-        objective = self._objective(problem, state, rows)
-        gradient, many = v["gradient_average"], rows.labels.size
-        return sharpening.best_length(problem, v["x_average"], gradient, step, lengths, objective, many)
+        x, gradient, many = v["x_average"], v["gradient_average"], rows.labels.size
+        return sharpening.best_length(problem, x, gradient, step, lengths, objective, many)
 
     def _safe_step(self, problem: View, state: State) -> float:
         """1 / L of the usual row."""

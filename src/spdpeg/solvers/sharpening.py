@@ -1,6 +1,8 @@
 """One proximal step on an average, so that it is sparse and fused where the penalties make it so."""
 
+import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +26,14 @@ def sharpened(problem: View, x: np.ndarray, gradient: np.ndarray, step: float) -
     return _step(problem, x, gradient, _prox(problem), step)
 
 
+class Choice(NamedTuple):
+    """A step in multiples of the safe one, where it leads, and the objective there."""
+
+    length: float
+    x: np.ndarray
+    value: float
+
+
 def best_length(
     problem: View,
     x: np.ndarray,
@@ -32,8 +42,8 @@ def best_length(
     lengths: np.ndarray,
     objective: Callable[[np.ndarray], float],
     rows: int,
-) -> tuple[float, np.ndarray]:
-    """The longest of the steps that are about as good as the best, in safe ones, and where it leads.
+) -> Choice:
+    """The longest of the steps that are about as good as the best; those after the first that is worse are not tried.
 
     Parameters
     ----------
@@ -49,11 +59,15 @@ def best_length(
     rows : int
         How many these are.
     """
-    prox = _prox(problem)
-    points = [_step(problem, x, gradient, prox, float(step * length)) for length in lengths]
-    values = np.array([objective(point) for point in points])
-    best = int(np.flatnonzero(values <= values.min() + _SLACK / rows * abs(values.min()))[-1])
-    return float(lengths[best]), points[best]
+    prox, tried = _prox(problem), []
+    least = math.inf
+    for length in lengths:
+        point = _step(problem, x, gradient, prox, float(step * length))
+        tried.append(Choice(float(length), point, objective(point)))
+        least = min(least, tried[-1].value)
+        if not tried[-1].value <= least + _SLACK / rows * abs(least):
+            break
+    return next((one for one in reversed(tried) if one.value <= least + _SLACK / rows * abs(least)), tried[0])
 
 
 def _step(

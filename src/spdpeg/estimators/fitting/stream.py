@@ -12,7 +12,7 @@ from ...problem import Problem
 from ...result import uninterrupted
 from ...state import State
 from .flow import Solution, account, store
-from .plan import Data, Start, Terms, settings_of, starts_of, terms_of
+from .plan import Data, Start, Terms, check_settings, starts_of, terms_of
 
 _SEEDS = 2**31
 
@@ -27,7 +27,7 @@ def learn(model: Any, data: Data) -> None:
     data : Data
         The chunk.
     """
-    settings_of(model)
+    check_settings(model)
     terms = terms_of(model, data, getattr(model, "F_", None))
     learners: list[Learner] = getattr(model, "_learners", [])
     if not learners:
