@@ -44,7 +44,7 @@ def take(run: Path) -> None:
 
 
 def page(text: str) -> str:
-    """The page with its results made anew."""
+    """The page with its results rebuilt."""
     settings = json.loads((RUN / "settings.json").read_text(encoding="utf-8"))
     with TemporaryDirectory() as directory:
         plain = Path(directory, "values.csv")

@@ -34,7 +34,7 @@ def papers() -> str:
 
 
 def page(text: str) -> str:
-    """The page with its tables made anew."""
+    """The page with its tables rebuilt."""
     parts: dict[str, Callable[[], str]] = {
         "updates": lambda: table({"solver": "name", "one step": "update"}),
         "costs": lambda: table(

@@ -121,7 +121,7 @@ def _table(first: str, header: list[str], groups: dict[tuple[str, ...], list[str
 
 
 def page(text: str) -> str:
-    """The page with its tables made anew."""
+    """The page with its tables rebuilt."""
     parts: dict[str, Callable[[], str]] = {"solvers": solvers, "estimators": models}
     with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50):
         for name, make in parts.items():

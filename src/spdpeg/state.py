@@ -179,12 +179,12 @@ class State:
                     for prefix in ("vector_", "held_")
                 )
         except (InputError, ValueError, RecursionError) as error:
-            raise StateError(f"{name} is not a saved state or is damaged ({error}). Start the run anew.") from None
+            raise StateError(f"{name} is not a saved state or is damaged ({error}). Start a new run.") from None
         if not isinstance(header, dict) or header.pop("format", None) != _FORMAT:
-            raise StateError(f"{name} was written in a format this version does not know. Start the run anew.")
+            raise StateError(f"{name} was written in a format this version does not know. Start a new run.")
         wrong = _first_fault(header, vectors | held)
         if wrong is not None:
-            raise StateError(f"{name} is not a whole state: {wrong}. Start the run anew.")
+            raise StateError(f"{name} is not a whole state: {wrong}. Start a new run.")
         loop = header.pop("loop")
         loop["stages"] = [Begun(**stage) for stage in loop["stages"]]
         return cls(**header, vectors=vectors, loop=LoopState(**loop), held=held)

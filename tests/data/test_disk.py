@@ -279,7 +279,7 @@ def test_damaged_files(tmp_path: Path, name: str, damage: str) -> None:
         path.write_bytes(
             {"cut": content[:-5], "emptied": b"", "longer": content + b"\0", "garbage": b"?" * 400}[damage]
         )
-    with pytest.raises(InputError, match=rf"{name}\.npy .*Write the data set anew"):
+    with pytest.raises(InputError, match=rf"{name}\.npy .*Write the data set again"):
         data.open_csr(tmp_path)
 
 

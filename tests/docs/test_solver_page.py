@@ -9,7 +9,7 @@ import pytest
 
 import spdpeg
 from spdpeg.engine.registry import REGISTRY
-from spdpeg.schemes.adaptive import LEARNED
+from spdpeg.schemes.learned import LEARNED
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "solvers.md"

@@ -153,7 +153,7 @@ def test_damaged_files_are_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "state.npz"
     spdpeg.solve(make_problem("dense", tmp_path), "spdpeg", max_passes=1).state.save(path)
     DAMAGE[name](path)
-    with pytest.raises(StateError, match=r"state\.npz .*\. Start the run anew\."):
+    with pytest.raises(StateError, match=r"state\.npz .*\. Start a new run\."):
         State.load(path)
 
 

@@ -46,7 +46,7 @@ def _cache() -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the warning would say is this function's answer
         directory = row_sums.loss_sum.dispatcher.stats.cache_path
-    advice = "every process compiles anew; set NUMBA_CACHE_DIR to a writable directory"
+    advice = "every process compiles again; set NUMBA_CACHE_DIR to a writable directory"
     if directory is None:
         return f"no writable directory: {advice}"
     try:

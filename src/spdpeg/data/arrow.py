@@ -332,4 +332,4 @@ class _translated_errors:
 
         if isinstance(error, pa.ArrowException | OSError) and not isinstance(error, FileNotFoundError):
             what = " ".join(str(error).split())[:200]
-            raise InputError(f"{self._name} cannot be read ({what}). Write it anew.") from None
+            raise InputError(f"{self._name} cannot be read ({what}). Write it again.") from None

@@ -307,9 +307,7 @@ class _Writer:
             raise InputError(f"A chunk has labels of type {y.dtype}. Give numbers or text.")
         labels = y.astype(np.float64)
         if y.dtype.kind in "iu" and np.unique(labels).size != np.unique(y).size:
-            raise InputError(
-                "A chunk has labels beyond 2^53 that float64 does not tell apart. Number the classes anew."
-            )
+            raise InputError("A chunk has labels beyond 2^53 that float64 does not tell apart. Renumber the classes.")
         self.append("labels", labels)
 
     def _codes(self, y: np.ndarray) -> np.ndarray:
@@ -375,16 +373,16 @@ def _read(directory: Path, kind: str, needed: tuple[str, ...]) -> tuple[int, lis
             f"Write the set with data.write_{kind}."
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        raise InputError(f"{directory / _MANIFEST} is damaged. Write the data set anew.") from None
+        raise InputError(f"{directory / _MANIFEST} is damaged. Write the data set again.") from None
     if written != _format(kind):
         raise InputError(f"{directory} holds a data set of format {written!r}, not {_format(kind)!r}. Open it as such.")
     if not described.keys() >= set(needed) or not _are_names(names) or (names is not None and len(names) != columns):
-        raise InputError(f"{directory / _MANIFEST} is damaged. Write the data set anew.")
+        raise InputError(f"{directory / _MANIFEST} is damaged. Write the data set again.")
     found = {name: _mapped(directory / f"{name}.npy", *numbers) for name, numbers in described.items()}
     if "codes" in found:
         codes = found.pop("codes")
         if codes.ndim != 1 or codes.dtype != np.int32 or not np.all((codes >= 0) & (codes < classes.size)):
-            raise InputError(f"{directory / 'codes.npy'} names classes that {_MANIFEST} does not. Write the set anew.")
+            raise InputError(f"{directory / 'codes.npy'} names classes that {_MANIFEST} does not. Write the set again.")
         found["labels"] = classes[codes]
     return columns, names, found
 
@@ -394,11 +392,11 @@ def _mapped(path: Path, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
         array: np.memmap[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     # NumPy evaluates the header, which may hold anything.
     except Exception as error:
-        raise InputError(f"{path} is missing or damaged ({error}). Write the data set anew.") from None
+        raise InputError(f"{path} is missing or damaged ({error}). Write the data set again.") from None
     size = path.stat().st_size
     if array.dtype.str != dtype or array.shape != shape or array.offset + array.nbytes != size:
         raise InputError(
             f"{path} holds {array.dtype.str} numbers of shape {array.shape} in {size} bytes, which does not fit the "
-            f"manifest's {dtype} and {shape}. Write the data set anew."
+            f"manifest's {dtype} and {shape}. Write the data set again."
         )
     return array

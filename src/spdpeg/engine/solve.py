@@ -322,7 +322,7 @@ def _resumed(problem: View, name: str, plan: list[Planned], batch_size: int, sta
             "Resume with the same problem."
         )
     if not all(np.isfinite(vector).all() for vector in state.vectors.values()):
-        raise StateError("The state holds NaN or infinite numbers. Start the run anew.")
+        raise StateError("The state holds NaN or infinite numbers. Start a new run.")
     rule.check_state(problem, state)
     return state.copy()
 

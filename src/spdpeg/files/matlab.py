@@ -37,7 +37,7 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
         )
     if answer.returncode != 0:
         reason = output if answer.returncode == DAMAGED else "reading it crashed"
-        raise InputError(f"{source.name} is no .mat file or is damaged ({reason}). Write it anew.")
+        raise InputError(f"{source.name} is no .mat file or is damaged ({reason}). Write it again.")
     with Archive(io.BytesIO(answer.stdout)) as archive:
         X = archive.array("X") if "X" in archive.arrays else sparse(archive)
         y = archive.array("y") if "y" in archive.arrays else None

@@ -66,4 +66,4 @@ def _whole(archive: Archive, name: str) -> np.ndarray:
 def _sentence(error: InputError) -> str:
     """The complaint with what to do, if it does not tell that itself."""
     message = str(error)
-    return message if message.endswith(".") else f"{message}. Write it anew with numpy.savez."
+    return message if message.endswith(".") else f"{message}. Write it again with numpy.savez."

@@ -21,7 +21,7 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
         table = file.read() if claimed <= allowed else None
     # pyarrow's complaints are of many classes, and each of them means the same.
     except Exception as error:
-        raise InputError(f"{source.name} is damaged ({error}). Write it anew.") from None
+        raise InputError(f"{source.name} is damaged ({error}). Write it again.") from None
     if table is None:
         raise InputError(f"{source.name} cannot be read: {limits.refusal(claimed, allowed)}")
     # Here, and not in a chunk, which knows only its own categories.
@@ -42,7 +42,7 @@ def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: C
         raise
     # pyarrow's complaints are of many classes, and each of them means the same.
     except Exception as error:
-        raise InputError(f"{source.name} is damaged ({error}). Write it anew.") from None
+        raise InputError(f"{source.name} is damaged ({error}). Write it again.") from None
 
 
 def _opened(source: Source) -> Any:
@@ -59,7 +59,7 @@ def _opened(source: Source) -> Any:
         raise
     # pyarrow's complaints are of many classes, and each of them means the same.
     except Exception as error:
-        raise InputError(f"{source.name} is damaged ({error}). Write it anew.") from None
+        raise InputError(f"{source.name} is damaged ({error}). Write it again.") from None
 
 
 def _converted(source: Source, table: Any, n_features: int | None, asked: Columns) -> Table:

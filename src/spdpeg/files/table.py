@@ -109,7 +109,7 @@ def _checked_labels(name: str, y: np.ndarray, place: Callable[[int], str]) -> np
         if np.abs(numbers).max() >= _EXACT and np.unique(numbers).size != np.unique(y).size:
             raise InputError(
                 f"{name} has whole numbers beyond 2^53 as labels, which float64 does not tell apart. "
-                "Number the classes anew or write them as text."
+                "Renumber the classes or write them as text."
             )
         return numbers
     if y.dtype.kind in "bf":

@@ -124,7 +124,7 @@ def sics(
         cache.save(path, graph.arrays())
     except OSError as error:
         warnings.warn(
-            f"The graph could not be kept in {os.fspath(cache_dir)} ({error}). It will be computed anew next time; "
+            f"The graph could not be kept in {os.fspath(cache_dir)} ({error}). It will be computed again next time; "
             "give a cache_dir that can be written.",
             CacheWarning,
             stacklevel=2,

@@ -247,7 +247,7 @@ def _warn_uncached(reason: str) -> None:
     if not _warned:
         _warned = True
         warnings.warn(
-            f"Compiled code is not kept on disk: {reason}. Results are unaffected, but every process compiles anew; "
+            f"Compiled code is not kept on disk: {reason}. Results are unaffected, but every process compiles again; "
             "set NUMBA_CACHE_DIR to a writable directory to avoid it.",
             CacheWarning,
             stacklevel=3,

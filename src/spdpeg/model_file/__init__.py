@@ -141,7 +141,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     except Exception as error:
         raise InputError(
             f"{path}, written by spdpeg {header['spdpeg']}, cannot be read by spdpeg {version('spdpeg')} "
-            f"({str(error) or type(error).__name__}). Install the version that wrote it, or fit the model anew."
+            f"({str(error) or type(error).__name__}). Install the version that wrote it, or fit the model again."
         ) from None
     return model
 
@@ -179,7 +179,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
                 raise InputError(f"{name} does not match its checksum")
     except InputError as error:
         message = str(error)
-        advice = "" if message.endswith(".") else " Copy it again, or fit the model anew."
+        advice = "" if message.endswith(".") else " Copy it again, or refit the model."
         raise InputError(f"{path} is not a model of spdpeg or is damaged ({message.rstrip('.')}).{advice}") from None
     return header, members
 

@@ -124,10 +124,6 @@ class Penalty(Parameterized):
         """
         return math.inf
 
-    def nearest_dual_by(self, u: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """The same; what several entries have to give off together is divided among them by these sizes."""
-        return self.nearest_dual(u)
-
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
         """u, moved into the domain of r* where no scaling brings it there.
 
@@ -143,6 +139,19 @@ class Penalty(Parameterized):
         array
         """
         return u
+
+    def nearest_dual_by(self, u: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """`nearest_dual`, where several entries share what they have to give off in proportion to sizes.
+
+        Parameters
+        ----------
+        u, sizes : array
+
+        Returns
+        -------
+        array
+        """
+        return self.nearest_dual(u)
 
     def dual_ends(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         """The least interval known, for each entry, that holds the domain of r*: all of it where r is separable.

@@ -78,7 +78,7 @@ class SPDPEG(Extragradient):
             "y+ = y' + rho F (x' - x)"
         ),
         cost="1 batch or 2, 2 F, 2 F^T, 2 prox1, 1 prox2*, 18 d + 16 l flops",
-        memory="11 d + 7 l",
+        memory="13 d + 7 l; 2 d more beside an intercept",
         rate="O(1/sqrt(t))",
         needs="smooth loss; any r1, r2, F; finite sum or stream",
         batches_per_step=2,
