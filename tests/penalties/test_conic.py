@@ -125,6 +125,17 @@ def test_parabolas_are_squares(case: Case) -> None:
     assert np.all(other.smoothing[form.n_lines :] > 0.0)
 
 
+def test_a_round_kink_has_no_auxiliary_variable() -> None:
+    rng = np.random.default_rng(10)
+    v = rng.standard_normal(SIZE)
+    penalty = pen.HuberL1(rng.uniform(0.0, 2.0, SIZE) * (rng.random(SIZE) < 0.7), 0.3)
+    form = penalty.conic_form(SIZE).with_round_kinks()
+    assert form.width == SIZE
+    assert form.value(v) == pytest.approx(penalty.value(v), rel=1e-12)
+    plain = pen.L2Squared(0.3).conic_form(SIZE)
+    assert plain.with_round_kinks() is plain
+
+
 def test_sums_stacks_and_multiples() -> None:
     rng = np.random.default_rng(2)
     v = rng.standard_normal(SIZE)

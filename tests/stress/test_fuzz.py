@@ -45,6 +45,7 @@ def test_steps_whose_exponentials_overflow_give_way_to_another_method(seed: int)
         *(901797, 982414, 905496),  # cones: the multipliers of the face have the digits that interior points lack
         *(1120077, 1121135),  # and beside balls
         *(900561, 905076),  # a chain without l1 on columns of many sizes
+        1121351,  # a point outside a set by its last digits
         1100430,  # subgradients whose interval is as narrow as rounding
         *(1110968, 902610),  # runs from large slacks end far away
     ],

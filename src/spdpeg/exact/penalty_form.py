@@ -73,13 +73,14 @@ class PenaltyForm:
 
     @cached_property
     def _r1(self) -> ConicForm:
-        return _found(self._penalty.regularizer.conic_form(self._penalty.n_coordinates))
+        form = _found(self._penalty.regularizer.conic_form(self._penalty.n_coordinates))
+        return form.with_round_kinks() if self._parabolas else form
 
     @cached_property
     def inner(self) -> ConicForm:
         """r2, as a penalty of F x."""
         form = _found(self._penalty.r2.conic_form(self._penalty.F.n_outputs))
-        return form.with_parabolas() if self._parabolas else form
+        return form.with_round_kinks().with_parabolas() if self._parabolas else form
 
     @cached_property
     def _F(self) -> sp.csr_array:
@@ -91,7 +92,7 @@ class PenaltyForm:
 
         These lines come after all others.
         """
-        if self.along_chain or not self.inner.curved:
+        if self.along_chain or not (self.inner.curved or self._r1.curved):
             return self
         return PenaltyForm(self._penalty, parabolas=True)
 

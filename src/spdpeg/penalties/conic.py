@@ -185,6 +185,24 @@ class ConicForm:
             smoothing=self.smoothing / factor,
         )
 
+    def with_round_kinks(self) -> "ConicForm":
+        """The same with a round kink for a line minus an auxiliary variable that has a square and no other use."""
+        columns, diagonal = sp.csc_array(self.K), self.quadratic.diagonal()
+        counts = np.diff(columns.indptr)
+        own = np.flatnonzero((counts == 1) & (diagonal > 0.0) & (self.linear == 0.0))
+        own = own[own >= self.size]
+        rows, values = columns.indices[columns.indptr[own]], columns.data[columns.indptr[own]]
+        fitting = (rows < self.n_lines) & (values == -1.0)
+        own, rows = own[fitting], rows[fitting]
+        if not own.size or self.quadratic.nnz != np.count_nonzero(diagonal) or np.unique(rows).size != rows.size:
+            return self
+        kept = np.delete(np.arange(self.width), own)
+        smoothing = self.smoothing.copy()
+        smoothing[rows] = 1.0 / diagonal[own]
+        quadratic = sp.csr_array(self.quadratic[kept][:, kept])
+        K = sp.csr_array(columns[:, kept])
+        return replace(self, K=K, quadratic=quadratic, linear=self.linear[kept], smoothing=smoothing)
+
     def with_parabolas(self) -> "ConicForm":
         """The same with a line for each square, its kink as round as that: after a matrix, no products are rounded."""
         diagonal = self.quadratic.diagonal()
