@@ -90,6 +90,33 @@ def test_a_ridge_beside_many_differences(F: str, method: str) -> None:
     assert result.status is Status.TOLERANCE
 
 
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(
+    ("penalty", "methods"),
+    [
+        (penalties.L1(0.05), ["working-set"]),
+        (penalties.GroupL2(0.1, 5), ["working-set"]),
+        (penalties.GroupL2(1e-5, 5), ["working-set", "prox-newton"]),
+    ],
+    ids=["l1", "groups", "weak groups"],
+)
+def test_columns_alone(penalty: penalties.Penalty, methods: list[str], intercept: bool) -> None:
+    """Few columns in use: descent on them. Once many are, a matrix of all."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((600, 150)) + rng.standard_normal((600, 1))
+    y = np.where(X[:, :5].sum(axis=1) + 4.0 * rng.standard_normal(600) > 0.0, 1.0, -1.0)
+    problem = spdpeg.Problem(X, y, loss=losses.Logistic(), r1=penalty, intercept=intercept)
+    result = spdpeg.solve(problem, tol=1e-8)
+    assert [stage.method for stage in result.stages] == methods
+    assert result.status is Status.TOLERANCE
+    expected = spdpeg.solve(problem, "prox-newton", tol=1e-10)
+    assert result.certificate is not None
+    assert result.certificate.dual <= expected.objective * (1 + 1e-12)
+    assert result.objective <= expected.objective * (1 + 1e-8)
+    tall = spdpeg.Problem(X[:, :20], y, loss=losses.Logistic(), r1=penalty, intercept=intercept)
+    assert spdpeg.solve(tall, tol=TOL).stages[0].method == "prox-newton"
+
+
 def test_the_result_says_what_ran() -> None:
     result = spdpeg.solve(catalogue.instance().problem(), tol=1e-3)
     (stage,) = result.stages

@@ -49,8 +49,10 @@ _SMALL_MATRIX = 300
 """Coordinates up to which the model of all of them is solved, whatever the rows."""
 _LARGE_MATRIX = 1500
 """Coordinates up to which it is solved if there are many rows, or nothing to leave out."""
-_TALL = 4
-"""Rows per coordinate that are many."""
+_TALL, _VERY_TALL = 4, 20
+"""Rows per coordinate that are many, and that are so many that descent on columns costs more than their matrix."""
+_FEW_COLUMNS, _MOST_COLUMNS_IN_USE = 100, 1 / 3
+"""Coordinates up to which the matrix costs next to nothing, and the fraction of those in use from which on it pays."""
 _MOST_PROGRAM_ROWS, _MOST_PROGRAM_WORK = 20_000, 2e9
 """Rows, and flops of a step, up to which a problem with a smooth loss is tried as one conic program."""
 _MOST_FORM = 2_000_000
@@ -125,6 +127,10 @@ def plan(problem: View, tol: float | None = None) -> list[Planned]:
         last = exact[-1][0]
         limit = MOST_SECONDS if _is_small(problem) else math.inf
         stages = [_chosen(method, why, Ended(method, tol, most_seconds=limit)) for method, why in exact]
+        columns = exact[0][0]
+        if isinstance(columns, WorkingSet) and isinstance(last, ProxNewton):
+            most = _MOST_COLUMNS_IN_USE * problem.n_coordinates
+            stages[0] = stages[0]._replace(leave=Crowded(columns, tol, most_seconds=limit, most_pieces=most))
         if isinstance(last, ProxNewton) and (other := _other_way(problem)) is not None:
             again = ProxNewton(digits=32 if isinstance(other, InteriorPoint) and RowModels.take(problem) else 16)
             stages[-1] = stages[-1]._replace(leave=Ended(last, tol, SLOW, limit))
@@ -211,6 +217,12 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
         return []
     if width > _LARGE_MATRIX and _ridge_and_graph(problem, form.lines):
         return [(ProxLBFGS(), "r1 is strongly convex, and reads cost less than finding the pieces of a graph")]
+    if width <= _LARGE_MATRIX and _descends_on_columns(problem, form):
+        why = "without F the penalties leave few columns, and descent on those costs less than a matrix of all"
+        return [
+            (WorkingSet(), why),
+            (ProxNewton(), "many columns are in use, or working-set ended before the tolerance was met"),
+        ]
     if not small and _may_be_few(problem, form):
         return [(WorkingSet(), "of many coordinates the penalties leave few that differ")]
     if width <= _LARGE_MATRIX:
@@ -221,6 +233,17 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
     if not bounded and width <= MOST_COORDINATES:
         return [(ProxNewton(), "the curvature of the loss has no bound that steps could be taken from")]
     return []
+
+
+def _descends_on_columns(problem: View, form: PenaltyForm) -> bool:
+    """Whether penalties of single columns and groups should be taken by descent on columns in memory.
+
+    Where rows are many, a matrix of few columns costs no more than some reads.
+    """
+    if form.groups is None or not problem.rows.in_memory or problem.rows.on_disk or problem.loss.quadratic:
+        return False
+    few = form.width <= _SMALL_MATRIX and problem.sums.n_rows >= _VERY_TALL * form.width
+    return form.width > _FEW_COLUMNS and not few and _may_be_few(problem, form)
 
 
 def _other_way(problem: View) -> Periodic | None:
