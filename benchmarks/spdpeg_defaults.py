@@ -10,7 +10,8 @@ rho, best of 25 for each number of passes by itself; the default has one set of 
 of the rows out, and so does `grid`, which lets `solve` read a stream of unknown length once, with several steps and
 values of rho. `texts` generates documents of many kinds and runs `partial_fit` beside SGD on each. Penalties and the
 default's constants were chosen on splice, mushrooms, w8a, k1b and generated data, those of its metric also on hitech
-and classic; what bounds how far a stream goes in what it shows, on other texts from such a generator.
+and classic; what bounds how far a stream goes in what it shows, on other texts from such a generator; centre,
+outliers and pace on generated tables, other texts, and the sets of `streams`.
 """
 
 import argparse

@@ -286,7 +286,7 @@ def test_scores_are_mean_losses_by_the_cube(weighted: bool) -> None:
         "learned": np.zeros(learned.LEARNED),
     }
     vectors["start"], vectors["x_average"] = rng.standard_normal((2, 10))
-    vectors["learned"][learned.LOG_SQUARE] = 10.0  # no row is an outlier
+    vectors["learned"][learned.LOG_SQUARE], vectors["learned"][learned.OUTLYING] = 10.0, 9.0  # no row is an outlier
     adaptive.score_rows(block, np.arange(60), losses.Logistic().value_term, gather(adaptive.Work, vectors))
     heaviness = np.array([(k + 1) * (k + 2) * (k + 3) for k in range(60)], dtype=float)
     for fraction, score in zip(learned.FRACTIONS, vectors["learned"][learned.SCORES :], strict=True):

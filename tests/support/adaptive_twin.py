@@ -92,12 +92,12 @@ class AdaptiveTwin:
         for row, square, weight, slope in zip(rows, squares, w, slopes, strict=True):
             if weight > 0.0:
                 self._measure(square, weight, math.sqrt(weight) * slope)
-                shrunk = 9.0 * math.exp(self.log_square + self.log_weight) / (weight * square)
+                shrunk = 25.0 * math.exp(self.log_square + self.log_weight) / (weight * square)
                 self.used.append((int(row), min(1.0, shrunk)))
         typical = math.exp(self.log_square + self.log_weight)
         least = 2.0 * self.size / (loss.curvature * math.sqrt(typical))
         self.radius = max(self.radius, math.sqrt(np.sum(x**2 / self.metric)), least)
-        factors = 9.0 * typical / np.maximum(9.0 * typical, w * squares)
+        factors = 25.0 * typical / np.maximum(25.0 * typical, w * squares)
         at, steps, gradients = x, [], []
         for i in range(len(b)):
             slope = formulas.loss_derivative(loss, A[[i]] @ at, b[[i]])[0]

@@ -10,7 +10,7 @@ from ..kernels.jit import Term, call_scalar, inner
 from ..kernels.rows import Rows, count_entries, count_shrunk, row_dot, row_square, scaled_square, weight_of
 
 RADIUS, WEIGHT, COUNT, SEEN, LOG_SQUARE, LOG_WEIGHT, SLOPE, LOSS, LOSS_AT_ZERO, JUDGED, BRAKE, BIAS, STEP = range(13)
-SURPRISED, MEASURED, LENGTH, FRACTION, SCORED, PACE, AT_LAST, AT_AVERAGE, LOG_PLAIN, SCORES = range(13, 23)
+SURPRISED, MEASURED, LENGTH, FRACTION, SCORED, PACE, AT_LAST, AT_AVERAGE, LOG_PLAIN, OUTLYING, SCORES = range(13, 24)
 """Places in the vector of what the method learns about its course:
 
 largest distance from the start; sum of squared distance times squared gradient; steps since the start; rows measured;
@@ -19,8 +19,8 @@ them since the start; factor that shrinks with each new start; entry of the inte
 recent rows that were far larger than expected, less that of those far smaller; rows that the columns were measured on;
 how long a step to show at most, in safe ones, and which part of the way from the start to the average, 0 if unknown;
 rows that parts of the way were scored on; logarithm of a factor of the steps, and the losses that it follows, on recent
-rows before they are used, at x and at the average; mean of log |a_i|^2; from SCORES on the mean loss at each part of
-the way.
+rows before they are used, at x and at the average; mean of log |a_i|^2; how many times the typical square that of an
+outlier is; from SCORES on the mean loss at each part of the way.
 """
 
 FRACTIONS = 2.0 ** (1.0 - 0.5 * np.arange(9))
@@ -31,9 +31,6 @@ LEARNED = SCORES + FRACTIONS.size
 _FORGETTING = 3.0
 """Means of row sizes weigh row i like i^3: first chunks of another size are soon forgotten."""
 
-_OUTLYING = 9.0
-"""A row whose square is this many times the typical one moves its own prediction as far as one of that size would, and
-is not judged by its loss."""
 _SURPRISE = 6.0
 """No row's logarithm counts as further than this from the mean: single rows hardly change it, many do."""
 
@@ -151,7 +148,7 @@ def measure(
 @inner
 def shrinkage(square: float, learned: np.ndarray) -> float:
     """Factor by which the gradient of a row of this weighted square is shrunk: 1 unless it is far larger than most."""
-    typical = _OUTLYING * math.exp(learned[LOG_SQUARE] + learned[LOG_WEIGHT])
+    typical = learned[OUTLYING] * math.exp(learned[LOG_SQUARE] + learned[LOG_WEIGHT])
     return typical / square if square > typical else 1.0
 
 

@@ -36,6 +36,11 @@ _NOWHERE = -1.0
 _BEYOND = 1.25
 """The average has not gone far enough where its loss is above this many times that of a point beyond it."""
 
+_OUTLYING, _OUTLYING_AGAIN = 9.0, 25.0
+"""A row whose square is this many times the typical one is an outlier: it moves its own prediction as far as one of
+that size would, and is not judged by its loss. Rows that come again and again are spared: it would shift the solution.
+"""
+
 _FIRST_CENTRE, _FIRST_METRIC = 32, 256
 """Rows after which they are measured from their mean, and after which steps of coordinates may differ; both are found
 again whenever there are twice as many."""
@@ -58,6 +63,7 @@ class FoundSteps:
         """What is kept beside the vectors of every extragradient step."""
         learned = np.zeros(places.LEARNED)
         learned[places.BRAKE], learned[places.BIAS] = 1.0, problem.rows.bias
+        learned[places.OUTLYING] = _OUTLYING if problem.rows.n_samples is None else _OUTLYING_AGAIN
         vectors = {"start": x0.copy(), "learned": learned, "metric": np.ones_like(x0)}
         vectors |= {name: np.zeros_like(x0) for name in ("gradient", "gradient_average")}
         columns = ("column_squares", "column_counts", "column_sums", "column_lost")
