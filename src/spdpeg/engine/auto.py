@@ -66,6 +66,9 @@ _MOST_LONG = 64
 _MOST_PIECES, _MOST_RIDGE_PIECES = 1000, 200
 """Pieces of a working set beyond which models of all of them cost more than many reads in memory, or, beside a ridge,
 than the few that a quasi-Newton model takes."""
+_FEW_ROWS = 400
+"""Rows up to which a ridge leaves so few pieces that models of them pay, where quasi-Newton models take hundreds of
+reads."""
 _MOST_COLUMNS = 20_000
 """The same of single columns and groups, whose models are solved on the columns."""
 _MANY_READS = 500
@@ -164,7 +167,7 @@ def _with_many_pieces(problem: View, method: WorkingSet, stage: Planned, tol: fl
     if form is None or problem.rows.on_disk or not math.isfinite(problem.loss.curvature):
         return [stage]
     if form.lines is not None and not form.lines.weight.any() and _is_ridge(problem, form.lines):
-        other, most = ProxLBFGS(), _MOST_RIDGE_PIECES
+        other, most = ProxLBFGS(), _MOST_RIDGE_PIECES if problem.sums.n_rows > _FEW_ROWS else _MOST_PIECES
     elif problem.penalty.joint is not None:
         other, most = SpaRSA(), _MOST_PIECES if form.groups is None else _MOST_COLUMNS
     else:
@@ -215,7 +218,7 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
         if problem.loss.lines(problem.rows.labels) is not None and width <= _LARGE_MATRIX:
             return [(InteriorPoint(), "the loss is made of lines, and the whole problem is one small conic program")]
         return []
-    if width > _LARGE_MATRIX and _ridge_and_graph(problem, form.lines):
+    if width > _LARGE_MATRIX and n > _FEW_ROWS and _ridge_and_graph(problem, form.lines):
         return [(ProxLBFGS(), "r1 is strongly convex, and reads cost less than finding the pieces of a graph")]
     if width <= _LARGE_MATRIX and _descends_on_columns(problem, form):
         why = "without F the penalties leave few columns, and descent on those costs less than a matrix of all"

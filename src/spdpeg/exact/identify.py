@@ -84,7 +84,13 @@ class Identifier:
 
     def __call__(self, x: np.ndarray, gradient: np.ndarray, step: float, most: int) -> Identified:
         """Pieces of which about `most` at most are not 0."""
-        return capped(lambda factor: self._with(x, gradient, step, factor), most)
+        return capped(lambda factor: self._with(x, gradient, step, factor), max(most, self._fewest(x)))
+
+    def _fewest(self, x: np.ndarray) -> int:
+        """Pieces that are left however large the weights: the parts of a graph, and what has no weight."""
+        if self._chain is not None or self._linked.size == 0:
+            return 0
+        return self._lines.pieces((x == 0.0) & (self._lines.weight > 0.0), self._lines.vanishing(x)).number
 
     def _with(self, x: np.ndarray, gradient: np.ndarray, step: float, factor: float) -> Identified:
         if self._chain is not None:
@@ -130,7 +136,10 @@ def _steepest(form: ConicForm, downhill: np.ndarray) -> tuple[np.ndarray, np.nda
     """The multipliers of |w - downhill|^2 / 2 + sum up |K w| at its minimum, and which rows of K vanish there."""
     n, K, y, size = downhill.size, form.K, np.zeros(form.up.size), float(downhill @ downhill)
     identity = Inverse(np.ones(n), np.zeros((n, 0)), np.zeros((0, 0)), np.zeros(0))
-    rows = Rows(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, form.up)
+    # No edge of a graph has to carry more than all slopes together; beside wider intervals the gap is but rounding.
+    least = np.minimum.reduceat(np.abs(K.data), K.indptr[:-1]) if y.size else y
+    enough = np.where(np.diff(K.indptr) <= 2, float(np.abs(downhill).sum()) / least, np.inf)
+    rows = Rows(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, np.minimum(form.up, enough))
     for products, promising in _PRODUCTS:
         gap = descend(identity, downhill, rows, y, _EXACT * size, products)[2]
         if gap <= _EXACT * size:
