@@ -41,6 +41,7 @@ FACTORISING = {
 """Singular values and matrix roots come from LAPACK, which needs room to work in."""
 
 WHOLE = {
+    "spdpeg.exact.block_models.minimize_dense",
     "spdpeg.exact.block_newton._minimized",
     "spdpeg.quadratic.absolute._minimized",
     "spdpeg.quadratic.along_chain._minimized",

@@ -96,3 +96,18 @@ def test_interior_points_of_a_model_with_l1_norms(kind: str) -> None:
     assert np.all(np.abs(y) <= weights)
     np.testing.assert_allclose(H @ x + K.T @ y, right, atol=1e-10)
     assert weights @ np.abs(K @ x) - y @ (K @ x) < 1e-9
+
+
+def test_a_graph_of_many_parts_whose_means_no_penalty_sees() -> None:
+    """K^T K is singular then, to the last bit."""
+    rng = np.random.default_rng(0)
+    d = 2400
+    problem = spdpeg.Problem(
+        rng.standard_normal((20, d)),
+        rng.standard_normal(20),
+        losses.Squared(),
+        r2=penalties.L1(0.1),
+        F=operators.GraphDifference([(k, k + 1) for k in range(0, d, 2)]),
+    )
+    result = spdpeg.solve(problem, "sampled-newton", max_passes=20)
+    assert result.objective < 0.1 * problem.objective(np.zeros(d))

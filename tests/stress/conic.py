@@ -141,7 +141,7 @@ def _offer(case: Case, model: Model, best: Reference, x: np.ndarray, intercept: 
         if not np.all(np.isfinite(candidate)) or not rows_hold(case, candidate):
             continue
         value = evaluate(case, candidate, intercept)
-        upper = value.objective + (model.excess(candidate) if value.violation > 0 else 0.0)
+        upper = value.objective + value.own_rounding + (model.excess(candidate) if value.violation > 0 else 0.0)
         if upper < best.upper and value.violation <= _OUTSIDE:
             best.upper, best.x, best.intercept, best.violation = upper, candidate, intercept, value.violation
 

@@ -123,7 +123,7 @@ def judge(
     found = []
     upper = reference.upper
     if own.violation == 0.0:
-        upper = min(upper, own.objective)
+        upper = min(upper, own.objective + own.own_rounding)
     slack = BOUND_SLACK * abs(upper) + 8 * np.finfo(float).eps * evaluate(case, np.zeros(x.size)).objective
     try:
         with _strict():

@@ -176,7 +176,7 @@ class Newton:
     def _minimum(self, x: np.ndarray, sweep: Sweep, factor: float = 1.0) -> Minimum:
         """The minimum of the model at x, its curvature multiplied by `factor`."""
         assert sweep.curvature is not None
-        H = factor * sweep.curvature
+        H = sweep.curvature if factor == 1.0 else factor * sweep.curvature
         return self._models.minimum(H, H @ x - sweep.gradient, x)
 
     def _ahead(self, minimum: Minimum, based: Sweep, curvature: bool = True) -> Sweep:

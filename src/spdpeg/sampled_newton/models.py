@@ -6,7 +6,8 @@ leaves an N x N matrix.
 """
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.linalg
@@ -40,6 +41,8 @@ _MOST_CHANGE = 1e4
 """Factor on rho within a step beyond which ADMM is taken not to converge."""
 _LEAST_CHANGE = 1e-3
 """Change of the slope along a step, relative to the model's, from which the model is corrected."""
+_UNSEEN = 1e-9
+"""Curvature, relative to the largest of K^T K, in directions that K does not see."""
 _FIRST_RHO = 0.01
 """The first rho relative to the mean curvature, for few rows."""
 
@@ -238,6 +241,16 @@ class TallModel:
         return H / len(chosen), len(chosen)
 
 
+def _solver(gram: sp.csc_array) -> Callable[[np.ndarray], np.ndarray]:
+    """Solves systems with K^T K, which is singular where K does not see a direction, as the mean of a graph's part."""
+    try:
+        return cast(Callable[[np.ndarray], np.ndarray], scipy.sparse.linalg.splu(gram).solve)
+    except RuntimeError:  # SuperLU's word for it
+        unseen = _UNSEEN * float(gram.diagonal().max(initial=0.0)) + np.finfo(float).tiny
+        held = sp.csc_array(gram + unseen * sp.eye_array(gram.shape[0]))
+        return cast(Callable[[np.ndarray], np.ndarray], scipy.sparse.linalg.splu(held).solve)
+
+
 class WideModel:
     """For few rows: all of them, through Woodbury's identity.
 
@@ -249,10 +262,11 @@ class WideModel:
         self._problem, self._form = problem, form
         self._A = A = data_matrix(problem.rows.block.rows)
         if form.K.is_identity:
-            self._solve, self._back = _same, A.T
+            self._solve: Callable[[np.ndarray], np.ndarray] = _same
+            self._back = A.T
         else:
             K = form.K.matrix()
-            self._solve = scipy.sparse.linalg.splu(sp.csc_array(K.T @ K)).solve
+            self._solve = _solver(sp.csc_array(K.T @ K))
             self._back = self._solve(np.ascontiguousarray(A.T.toarray() if sp.issparse(A) else A.T))
         products = A @ self._back
         self._products = products.toarray() if sp.issparse(products) else products
