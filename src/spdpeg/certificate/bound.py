@@ -23,7 +23,7 @@ from ..view import View
 from .record import Certificate
 from .residual import kkt_residual, residual
 from .restore import restored, sharper_value
-from .slopes import Slopes, at_point, balance, given, is_balanced, root_mean_square
+from .slopes import Slopes, at_point, balance, given, is_balanced, objective_size, root_mean_square
 
 __all__ = ["bound", "certify", "kkt_residual", "least_gap"]
 
@@ -63,6 +63,9 @@ _REFINEMENTS = 5
 
 _MOST_COST = 1e-3
 """Fraction of a bound that may be given up for what sticks out by rounding."""
+
+_NEXT_TO_0 = 1e-9
+"""Objective, relative to that at x = 0, below which margins of 16 digits may not tell it from 0."""
 
 NO_CONJUGATE = "a term has no conjugate in closed form"
 NOT_FEASIBLE = "no feasible dual point was found"
@@ -115,7 +118,8 @@ def certify(
             lower = max(lower, bound(problem, at, y.copy(), far, least))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         obstacle = NO_CONJUGATE
-    if primal < lower < math.inf and evaluation.margins is not None:
+    unsure = primal < lower < math.inf or _next_to_zero(problem, primal, lower, tol)
+    if unsure and evaluation.margins is not None:
         sharper = sharper_value(problem, x)
         primal = primal if sharper is None else sharper
     if primal < lower < math.inf:
@@ -125,6 +129,13 @@ def certify(
         return certificate
     obstacle = "" if math.isfinite(lower) else obstacle
     return Certificate(primal, lower, residual(problem, x, y, evaluation), obstacle=obstacle)
+
+
+def _next_to_zero(problem: View, primal: float, lower: float, tol: float | None) -> bool:
+    """Whether the objective is so near to 0 that it may be no more than rounding, and that decides about the proof."""
+    if tol is None or problem.loss.log_link or not math.isfinite(lower) or primal - lower <= tol * abs(primal):
+        return False
+    return primal <= _NEXT_TO_0 * objective_size(problem)
 
 
 def _cancelled(
