@@ -152,7 +152,7 @@ def main() -> None:
     header = ["seed", "problem", "methods", "reads", "seconds", "proved"]
     show(f"the slowest of {options.problems}", header, [table[k] for k in slowest])
     verdicts = Verdicts()
-    verdicts.at_least("part of the problems proved to 1e-6", 1.0, float(np.mean(proved)))
+    verdicts.at_least("fraction of the problems proved to 1e-6", 1.0, float(np.mean(proved)))
     verdicts.at_most("reads, median", 10.0, float(np.median(reads)))
     verdicts.at_most("reads, nine of ten", 20.0, float(np.quantile(reads, 0.9)))
     verdicts.at_most("processor seconds, nine of ten", 3.0, float(np.quantile(seconds, 0.9)))
