@@ -48,6 +48,7 @@ WHOLE = {
     "spdpeg.quadratic.refinement._refine",
     "spdpeg.quadratic.simple_face._pieces",
     "spdpeg.quadratic.simple_face._among_pieces",
+    "spdpeg.quadratic.simple_face._collapsed",
 }
 """Models that are solved in one call, which makes its arrays when it begins."""
 

@@ -107,11 +107,13 @@ def run(H: np.ndarray, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
 
 @shared
 def multiply(H: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
-    for i in range(x.size):
-        total = 0.0
-        for j in range(x.size):
-            total += H[i, j] * x[j]
-        out[i] = total
+    """H x for a symmetric H: sums of its rows, which processors add several entries at a time; zeros cost nothing."""
+    out[:] = 0.0
+    for j in range(x.size):
+        value = x[j]
+        if value != 0.0:
+            for i in range(x.size):
+                out[i] += H[j, i] * value
 
 
 @shared

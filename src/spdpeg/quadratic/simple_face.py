@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels.jit import allocating, allocating_kernel, kernel, shared
+from ..kernels.jit import allocating, allocating_kernel
 from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
 from ..kernels.unions import root
 from .dense import multiply
@@ -122,24 +122,40 @@ def among_pieces(
     return False
 
 
-@shared
+@allocating
 def _collapse(
     H: np.ndarray, linear: np.ndarray, base: np.ndarray, label: np.ndarray, matrix: np.ndarray, right: np.ndarray
 ) -> None:
     """Sums of H and of the linear term over pieces; coordinates without one stay at `base`, which is 0 elsewhere."""
-    for i in range(label.size):
-        row = label[i]
-        if row < 0:
-            continue
-        right[row] += linear[i]
-        for j in range(label.size):
+    n = label.size
+    # The coordinates in the order of their pieces: the rows of one are added up before their entries are told apart.
+    ends = np.zeros(right.size + 1, dtype=np.int64)
+    for i in range(n):
+        if label[i] >= 0:
+            right[label[i]] += linear[i]
+            ends[label[i] + 1] += 1
+    for row in range(right.size):
+        ends[row + 1] += ends[row]
+    members, filled = np.empty(ends[right.size], dtype=np.int64), ends[:-1].copy()
+    for i in range(n):
+        if label[i] >= 0:
+            members[filled[label[i]]] = i
+            filled[label[i]] += 1
+    total = np.empty(n)
+    for row in range(right.size):
+        total[:] = 0.0
+        for k in range(ends[row], ends[row + 1]):
+            i = members[k]
+            for j in range(n):
+                total[j] += H[i, j]
+        for j in range(n):
             if label[j] >= 0:
-                matrix[row, label[j]] += H[i, j]
+                matrix[row, label[j]] += total[j]
             else:
-                right[row] -= H[i, j] * base[j]
+                right[row] -= total[j] * base[j]
 
 
-@kernel
+@allocating_kernel
 def _collapsed(
     H: np.ndarray, linear: np.ndarray, base: np.ndarray, label: np.ndarray, matrix: np.ndarray, right: np.ndarray
 ) -> None:
