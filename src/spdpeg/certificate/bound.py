@@ -8,6 +8,7 @@ the slopes (slopes.py) or the multiplier y.
 """
 
 import math
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -212,7 +213,7 @@ def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray, wanted: f
         if not rounding:
             return max(value, slopes.loss_part(0.0))
     r1, adjoint = problem.regularizer, problem.F.adjoint
-    least = _least_terms(problem, slopes)
+    least = _least_terms(problem)
     best = max(_value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x), least)
     # A y that is nearly optimal may miss the ball of r1* by a little, and scaling pays for the worst coordinate alone.
     # A few dual steps bring all of them in.
@@ -258,11 +259,17 @@ def _none(problem: View) -> Slopes | None:
     )
 
 
-def _least_terms(problem: View, slopes: Slopes) -> float:
-    """The least values of all terms added up, which no objective is below: D(0, 0)."""
-    nothing, none = np.zeros(problem.n_coordinates), np.zeros(problem.F.n_outputs)
-    total = slopes.loss_part(0.0) - problem.regularizer.conjugate(nothing) - problem.r2.conjugate(none)
-    return -math.inf if math.isnan(total) else total
+def _least_terms(problem: View) -> float:
+    """The least values of all terms added up, which no objective is below: D(0, 0); found once for a problem."""
+    if problem not in _least:
+        sums, none = problem.sums, np.zeros(problem.F.n_outputs)
+        loss = -sums.conjugate(sums.margins_at_zero(), 0.0)
+        total = loss - problem.regularizer.conjugate(np.zeros(problem.n_coordinates)) - problem.r2.conjugate(none)
+        _least[problem] = -math.inf if math.isnan(total) else total
+    return _least[problem]
+
+
+_least: WeakKeyDictionary[View, float] = WeakKeyDictionary()
 
 
 def _one_norm(problem: View) -> Penalty | None:

@@ -166,7 +166,7 @@ def _with_many_pieces(problem: View, method: WorkingSet, stage: Planned, tol: fl
     again = WorkingSet()
     if form is None or problem.rows.on_disk or not math.isfinite(problem.loss.curvature):
         return [stage]
-    if form.lines is not None and not form.lines.weight.any() and _is_ridge(problem, form.lines):
+    if _is_ridge_alone(problem, form):
         other, most = ProxLBFGS(), _MOST_RIDGE_PIECES if problem.sums.n_rows > _FEW_ROWS else _MOST_PIECES
     elif problem.penalty.joint is not None:
         other, most = SpaRSA(), _MOST_PIECES if form.groups is None else _MOST_COLUMNS
@@ -218,7 +218,7 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
         if problem.loss.lines(problem.rows.labels) is not None and width <= _LARGE_MATRIX:
             return [(InteriorPoint(), "the loss is made of lines, and the whole problem is one small conic program")]
         return []
-    if width > _LARGE_MATRIX and n > _FEW_ROWS and _ridge_and_graph(problem, form.lines):
+    if width > _LARGE_MATRIX and n > _FEW_ROWS and _ridge_and_graph(problem, form):
         return [(ProxLBFGS(), "r1 is strongly convex, and reads cost less than finding the pieces of a graph")]
     if width <= _LARGE_MATRIX and _descends_on_columns(problem, form):
         why = "without F the penalties leave few columns, and descent on those costs less than a matrix of all"
@@ -292,11 +292,20 @@ def _is_ridge(problem: View, lines: Lines) -> bool:
     )
 
 
-def _ridge_and_graph(problem: View, lines: Lines | None) -> bool:
+def _is_ridge_alone(problem: View, form: PenaltyForm) -> bool:
+    """Whether a ridge stands beside F alone."""
+    groups = form.groups
+    if groups is not None and (groups.weight.any() or groups.members.size):
+        return False  # before the lines are written down
+    lines = form.lines
+    return lines is not None and not lines.weight.any() and _is_ridge(problem, lines)
+
+
+def _ridge_and_graph(problem: View, form: PenaltyForm) -> bool:
     """Whether a ridge stands beside F alone, in memory, and F is no chain, whose pieces are cheap to find."""
-    if lines is None or problem.F.core.chain or problem.rows.on_disk:
+    if problem.F.core.chain or problem.rows.on_disk or not math.isfinite(problem.loss.curvature):
         return False
-    return not lines.weight.any() and math.isfinite(problem.loss.curvature) and _is_ridge(problem, lines)
+    return _is_ridge_alone(problem, form)
 
 
 def _first_order(problem: View) -> Solver:

@@ -328,7 +328,5 @@ def _fractions(form: ConicForm, lines: Lines) -> tuple[np.ndarray, np.ndarray]:
     """Which coordinate each line of the form belongs to, and its part of that coordinate's weight."""
     place = form.K.indices[np.minimum(form.K.indptr[:-1], max(form.K.nnz - 1, 0))].astype(np.int64)
     whole = lines.weight[place]
-    fraction = np.divide(
-        lines.restored(form, lines.weight, lines.cost), whole, out=np.zeros(whole.size), where=whole > 0.0
-    )
+    fraction = np.divide(lines.restored(lines.weight, lines.cost), whole, out=np.zeros(whole.size), where=whole > 0.0)
     return place, fraction

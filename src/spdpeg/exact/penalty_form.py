@@ -40,9 +40,14 @@ class PenaltyForm:
             features = penalty.F.n_outputs + 1
             self.width, self.n_rows = penalty.n_coordinates, features + penalty.F.n_outputs
         else:
-            self.width, self.n_rows = self.form.width, self.form.K.shape[0]
-            if self.form.holds_matrices and not matrices:
+            r1, inner = self._r1, self.inner
+            forms = [r1, inner] if penalty.F.n_outputs else [r1]
+            if any(form.holds_matrices for form in forms) and not matrices:
                 raise _NoForm
+            # Known before the form is written down, unless squares of F x take variables and equations of their own.
+            forms = [self.form] if inner.curved else forms
+            self.width = penalty.n_coordinates + sum(form.width - form.size for form in forms)
+            self.n_rows = sum(form.K.shape[0] for form in forms)
 
     @classmethod
     def with_matrices(cls, problem: View) -> "PenaltyForm | None":
@@ -99,7 +104,10 @@ class PenaltyForm:
     @cached_property
     def lines(self) -> Lines | None:
         """The same as weighted absolute values and squares; None if it holds anything else."""
-        return Lines.of(self.form)
+        if self.along_chain or not self._F.shape[0]:
+            return Lines.of(self.form)
+        # The form of the sum takes longer to write down, and may never be asked for.
+        return Lines.of(self._r1, self.inner.after(self._F))
 
     @cached_property
     def groups(self) -> Groups | None:
@@ -117,14 +125,15 @@ class PenaltyForm:
         if self.along_chain:
             return y[-self._penalty.F.n_outputs :]
         inner, r1 = self.inner, self._r1
-        lines, groups = r1.n_lines, self.form.n_lines + r1.K.shape[0] - r1.n_lines
-        own = np.concatenate([y[lines : lines + inner.n_lines], y[groups : groups + inner.K.shape[0] - inner.n_lines]])
+        lines, in_groups, d = r1.n_lines, inner.K.shape[0] - inner.n_lines, self._penalty.n_coordinates
+        own = y[lines : lines + inner.n_lines]
+        if in_groups:
+            groups = self.form.n_lines + r1.K.shape[0] - lines
+            own = np.concatenate([own, y[groups : groups + in_groups]])
         out = inner.linear + inner.adjoint(own)
         if inner.curved:
-            start = self.form.size + r1.width - r1.size
-            out += inner.curvature(
-                np.concatenate([self._F @ w[: self.form.size], w[start : start + inner.width - inner.size]])
-            )
+            start = d + r1.width - r1.size
+            out += inner.curvature(np.concatenate([self._F @ w[:d], w[start : start + inner.width - inner.size]]))
         return out[: inner.size]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..kernels.unions import number_parts
-from ..penalties.conic import ConicForm, squares
+from ..penalties.conic import ConicForm, is_clean, squares
 
 _OPPOSITE = 1e-12
 """Relative difference of sizes up to which two entries of a row are opposite."""
@@ -55,6 +55,8 @@ class Lines:
     cost : array
     pairs : array of bool
         Rows of two opposite entries.
+    source : tuple, optional
+        The rows of any length, and their costs, that this was made of.
     """
 
     weight: np.ndarray
@@ -62,25 +64,33 @@ class Lines:
     K: sp.csr_array
     cost: np.ndarray
     pairs: np.ndarray
+    source: tuple[sp.csr_array, np.ndarray] | None = None
 
     @classmethod
-    def of(cls, form: ConicForm) -> "Lines | None":
-        """The lines of a conic form; None if the form holds anything else."""
-        symmetric = np.array_equal(form.up, form.down) and bool(np.all(np.isfinite(form.up)))
-        if form.width != form.size or form.weight.size or form.rounded or not symmetric:
-            return None
-        # With an offset or a slope at 0 the kink is not where x vanishes, and pieces would be the wrong ones.
-        ridge = diagonal_of(form)
-        if np.any(form.offset) or np.any(form.linear) or ridge is None:
-            return None
-        return cls.made(form.K, form.up, np.zeros(form.size), ridge)
+    def of(cls, *forms: ConicForm) -> "Lines | None":
+        """The lines of a sum of conic forms, one after the other; None if one of them holds anything else."""
+        ridge = np.zeros(forms[0].size)
+        for form in forms:
+            symmetric = np.array_equal(form.up, form.down) and bool(np.all(np.isfinite(form.up)))
+            if form.width != form.size or form.weight.size or form.rounded or not symmetric:
+                return None
+            # With an offset or a slope at 0 the kink is not where x vanishes, and pieces would be the wrong ones.
+            own = diagonal_of(form)
+            if np.any(form.offset) or np.any(form.linear) or own is None:
+                return None
+            ridge = ridge + own if form.curved else ridge
+        rows = [form for form in forms if form.n_lines] or [forms[0]]
+        K = rows[0].K if len(rows) == 1 else sp.csr_array(sp.vstack([form.K for form in rows], format="csr"))
+        return cls.made(K, np.concatenate([form.up for form in rows]), np.zeros(ridge.size), ridge)
 
     @classmethod
     def made(cls, K: sp.csr_array, cost: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> "Lines":
         """Penalties from rows of any length: rows of one entry become weights, parallel pairs become one."""
-        K = sp.csr_array(K, copy=True)
-        K.sum_duplicates()
-        K.eliminate_zeros()
+        if not is_clean(K):
+            K = sp.csr_array(K, copy=True)
+            K.sum_duplicates()
+            K.eliminate_zeros()
+        source = K, cost
         lengths = np.diff(K.indptr)
         # Rows of one entry are an l1 norm. In graphs that were estimated from data they are most rows; as weights they
         # cost nothing.
@@ -88,11 +98,15 @@ class Lines:
         at = K.indptr[single]
         weight = weight + np.bincount(K.indices[at], cost[single] * np.abs(K.data[at]), minlength=K.shape[1])
         rest = np.flatnonzero(lengths > 1)
-        K, cost = sp.csr_array(K[rest]), cost[rest]
-        pairs = np.diff(K.indptr) == 2
-        first = K.indptr[:-1][pairs]
+        kept = np.repeat(lengths > 1, lengths)
+        pointers = np.concatenate([[0], np.cumsum(lengths[rest])])
+        K = sp.csr_array(
+            (K.data[: kept.size][kept], K.indices[: kept.size][kept], pointers), shape=(rest.size, K.shape[1])
+        )
+        pairs = lengths[rest] == 2
+        first = pointers[:-1][pairs]
         pairs[pairs] = np.abs(K.data[first] + K.data[first + 1]) <= _OPPOSITE * np.abs(K.data[first])
-        return cls(weight, ridge, *_joined(K, cost, pairs))
+        return cls(weight, ridge, *_joined(K, cost[rest], pairs), source)
 
     @property
     def form(self) -> ConicForm:
@@ -120,35 +134,42 @@ class Lines:
         """Pieces of x that are not 0."""
         return self.pieces(x == 0.0, self.vanishing(x)).number
 
-    def restored(self, form: ConicForm, slopes: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of the lines of the form that this was made of.
+    def restored(self, slopes: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the rows that this was made of.
 
         `slopes` are elements of the subdifferentials of weight_j |x_j|, `multipliers` those of cost_e |K_e x|. Rows
         that were added up share them by their costs.
         """
-        d = self.weight.size
-        K = sp.csr_array(form.K)
+        assert self.source is not None
+        place, sign = self._places
+        whole = np.concatenate([self.weight, self.cost])
+        parts = np.concatenate([slopes, multipliers])
+        parts = np.divide(parts, whole, out=np.zeros(whole.size), where=whole > 0.0)
+        return np.clip(sign * parts[place], -1.0, 1.0) * self.source[1]
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where each row of the source went, among weights and then rows of K, and its sign there; 0 if it is empty."""
+        assert self.source is not None
+        K, d = self.source[0], self.weight.size
         lengths = np.diff(K.indptr)
-        per_weight = np.divide(slopes, self.weight, out=np.zeros(d), where=self.weight > 0.0)
-        per_cost = np.divide(multipliers, self.cost, out=np.zeros(self.cost.size), where=self.cost > 0.0)
-        out = np.zeros(K.shape[0])
+        place, sign = np.zeros(lengths.size, dtype=np.int64), np.zeros(lengths.size)
         single = np.flatnonzero(lengths == 1)
         at = K.indptr[single]
-        out[single] = np.sign(K.data[at]) * np.clip(per_weight[K.indices[at]], -1.0, 1.0)
+        place[single], sign[single] = K.indices[at], np.sign(K.data[at])
         pair = np.flatnonzero(lengths == 2)
         first = K.indptr[pair]
         opposite = np.abs(K.data[first] + K.data[first + 1]) <= _OPPOSITE * np.abs(K.data[first])
-        other = np.union1d(pair[~opposite], np.flatnonzero(lengths > 2))
+        other = lengths > 1
         pair, first = pair[opposite], first[opposite]
+        other[pair] = False
         starts = self.K.indptr[np.flatnonzero(self.pairs)]
         keys = self.K.indices[starts].astype(np.int64) * d + self.K.indices[starts + 1]
-        ends = np.column_stack([K.indices[first], K.indices[first + 1]]).astype(np.int64)
-        place = np.searchsorted(keys, ends.min(axis=1) * d + ends.max(axis=1))
-        # A joined row is the larger coordinate minus the smaller one.
-        onward = np.where(ends[:, 1] > ends[:, 0], np.sign(K.data[first + 1]), np.sign(K.data[first]))
-        out[pair] = onward * per_cost[place]
-        out[other] = per_cost[keys.size :]
-        return np.clip(out, -1.0, 1.0) * form.up
+        # Entries are sorted, and a joined row is the larger coordinate minus the smaller one.
+        place[pair] = d + np.searchsorted(keys, K.indices[first].astype(np.int64) * d + K.indices[first + 1])
+        sign[pair] = np.sign(K.data[first + 1])
+        place[other], sign[other] = d + np.arange(keys.size, self.cost.size), 1.0
+        return place, sign
 
     def vanishing(self, x: np.ndarray) -> np.ndarray:
         """Which rows of K vanish at x, up to rounding."""
@@ -197,9 +218,13 @@ class Lines:
 
 def diagonal_of(form: ConicForm) -> np.ndarray | None:
     """The squares of a form as one number for each coordinate; None if they are mixed."""
-    ridge = form.quadratic.diagonal()
-    mixed = form.quadratic.nnz and abs(form.quadratic - sp.diags_array(ridge)).max() > 0.0
-    return None if mixed else ridge
+    if not form.curved:
+        return np.zeros(form.width)
+    Q = form.quadratic
+    rows = np.repeat(np.arange(form.width), np.diff(Q.indptr))
+    columns, values = Q.indices[: rows.size], Q.data[: rows.size]
+    mixed = np.any(values[columns != rows])
+    return None if mixed else np.bincount(rows, values, minlength=form.width)
 
 
 def _pair_rows(first: np.ndarray, second: np.ndarray, cost: np.ndarray, width: int) -> tuple[sp.csr_array, np.ndarray]:

@@ -11,6 +11,7 @@ Programming 63, 1994. Becker, Fadili, Ochs: On quasi-Newton forward-backward spl
 """
 
 import math
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +22,12 @@ from ..certificate import Certificate
 from ..data import Block
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
+from ..penalties.conic import ConicForm
 from ..quadratic import ACCURACY, LowRank, Model, minimize, multipliers
 from ..result import Status
 from ..solvers.base import About, FullReads, Solution, per_problem, require_smooth
 from ..state import State
-from ..sums import Evaluation, Sweep
+from ..sums import Evaluation
 from ..view import View
 from .penalty_form import PenaltyForm
 from .pieces import Lines
@@ -97,11 +99,13 @@ class ProxLBFGS(FullReads):
         x, sums = state.vectors["x"], problem.sums
         first = sums.at(x)
         downhill = x - first.gradient
-        # One product with the true Hessian: without it the first model has a curvature of 1, in no units at all.
-        again = sums.at(x, model=first, ahead=downhill)
+        # One product with the true Hessian: without it the first model has a curvature of 1, in no units at all. The
+        # other sums at that point are not used, and cost less than those at x again.
+        again = sums.at(downhill, model=first, ahead=downhill)
         assert again.predicted_gradient is not None
         self._remember(state, downhill - x, again.predicted_gradient - first.gradient)
-        self._take(problem, state, x, first)
+        self._keep(problem, state, x, first)
+        state.numbers["value"] = first.loss + problem.penalty.value(x)
         return 2 * sums.n_rows
 
     def on_certificate(
@@ -112,20 +116,22 @@ class ProxLBFGS(FullReads):
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
         x, g, before = v["x"].copy(), v["gradient"].copy(), numbers["value"]
-        z, v["y"][:] = self._minimum(problem, state)
-        move, slope = z - x, self._promised(problem, state, z)
-        length, reads = 1.0, 0
+        z, v["y"][:], penalty = self._minimum(problem, state)
+        move, slope = z - x, self._promised(state, z, penalty)
+        length, reads, point = 1.0, 0, z
         for _ in range(_MOST_HALVINGS):
-            point = z if length == 1.0 else x + length * move
             sweep = problem.sums.at(point)
             reads += 1
-            value = sweep.loss + problem.penalty.value(point)
+            value = sweep.loss + penalty
             # Points that are refused teach curvature too, and their read is paid for.
             self._remember(state, point - x, sweep.gradient - g)
             if value <= before + _ARMIJO * length * min(slope, 0.0) + _ROUNDING * abs(before):
-                self._take(problem, state, point, sweep)
+                self._keep(problem, state, point, sweep)
+                numbers["value"] = value
                 break
             length *= 0.5
+            point = x + length * move
+            penalty = problem.penalty.value(point)
         gained = before - numbers["value"]
         numbers["stalled"] = numbers["stalled"] + 1 if gained <= _ROUNDING * abs(before) else 0
         return reads * problem.sums.n_rows
@@ -138,8 +144,12 @@ class ProxLBFGS(FullReads):
     def ended(self, state: State) -> Status | None:
         return Status.EXHAUSTED if state.numbers["stalled"] >= _MOST_STALLED else None
 
-    def _minimum(self, problem: View, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """That of the model, and its multiplier of r2."""
+    def may_be_optimal(self, state: State, tol: float) -> bool:
+        # A model has a multiplier to try, the start at 0 has none.
+        return state.iterations > 0 or bool(state.vectors["x"].any())
+
+    def _minimum(self, problem: View, state: State) -> tuple[np.ndarray, np.ndarray, float]:
+        """That of the model, its multiplier of r2, and the penalties there."""
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
         B, x, g = self._curvature(state), v["x"], v["gradient"]
         gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
@@ -152,18 +162,20 @@ class ProxLBFGS(FullReads):
                 numbers["factored"] = 1
                 break
             z, y, left = found
+            penalty = problem.penalty.value(z)
             # Where the whole objective can fall by little, its size says nothing of how exact a step must be.
-            if left <= _SHARE * max(-self._promised(problem, state, z), 0.0) or aim <= _ROUNDING * size:
-                return z, y
+            if left <= _SHARE * max(-self._promised(state, z, penalty), 0.0) or aim <= _ROUNDING * size:
+                return z, y, penalty
             aim = _TIGHTER * left
-        return parts.minimum(B.orthogonal(), x, g, accuracy)
+        z, y = parts.minimum(B.orthogonal(), x, g, accuracy)
+        return z, y, problem.penalty.value(z)
 
     @staticmethod
-    def _promised(problem: View, state: State, z: np.ndarray) -> float:
+    def _promised(state: State, z: np.ndarray, penalty: float) -> float:
         """Change of the objective from x to z, the loss to first order; Armijo's rule asks for a part of it."""
         v, numbers = state.vectors, state.numbers
         before = numbers["value"] - numbers["loss"]
-        return float(v["gradient"] @ (z - v["x"])) + problem.penalty.value(z) - before
+        return float(v["gradient"] @ (z - v["x"])) + penalty - before
 
     def _curvature(self, state: State) -> "Secants":
         pairs, v = int(state.numbers["pairs"]), state.vectors
@@ -200,10 +212,6 @@ class ProxLBFGS(FullReads):
         assert form is not None
         assert form.lines is not None
         return _Parts(form, form.lines)
-
-    def _take(self, problem: View, state: State, x: np.ndarray, sweep: Sweep) -> None:
-        self._keep(problem, state, x, sweep)
-        state.numbers["value"] = sweep.loss + problem.penalty.value(x)
 
 
 class Secants(NamedTuple):
@@ -261,21 +269,33 @@ class _Parts:
 
     def __init__(self, form: PenaltyForm, lines: Lines) -> None:
         self._form, self._lines = form, lines
-        counts = np.bincount(lines.K.indices, minlength=lines.weight.size)
-        used = (counts > 0) | (lines.weight > 0.0)
-        self._used, self._plain = np.flatnonzero(used), np.flatnonzero(~used)
-        own = sp.csr_array(lines.K[:, self._used])
-        self._small = Lines(lines.weight[used], lines.ridge[used], own, lines.cost, lines.pairs).form
-        K = self._small.K
-        self._rows = multipliers.Lines(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, self._small.up)
+        K, self._singles = lines.K, np.flatnonzero(lines.weight)
+        used = lines.weight > 0.0
+        used[K.indices] = True
+        self._used = np.flatnonzero(used)
+        place, singles = np.cumsum(used) - 1, self._singles
+        # The lines of the coordinates themselves, then K, on the columns that are used.
+        self._rows = multipliers.Lines(
+            np.concatenate([np.arange(singles.size), singles.size + K.indptr.astype(np.int64)]),
+            place[np.concatenate([singles, K.indices])],
+            np.concatenate([np.ones(singles.size), K.data]),
+            np.concatenate([lines.weight[singles], lines.cost]),
+        )
         # Nearly always one number, but for an intercept.
-        self._common = float(np.median(lines.ridge))
+        self._common = float(lines.ridge.max())
         self._odd = np.flatnonzero(lines.ridge != self._common)
 
     @property
     def n_rows(self) -> int:
         """Multipliers of a model."""
-        return self._small.up.size
+        return self._rows.cost.size
+
+    @cached_property
+    def _small(self) -> ConicForm:
+        """The penalties of the columns that are used, for interior points."""
+        lines, used = self._lines, self._used
+        own = sp.csr_array(lines.K[:, used])
+        return Lines(lines.weight[used], lines.ridge[used], own, lines.cost, lines.pairs).form
 
     def descended(
         self, B: Secants, x: np.ndarray, g: np.ndarray, y: np.ndarray, aim: float
@@ -298,7 +318,7 @@ class _Parts:
             return None
         z = (right - B.adjoint(few)) / D
         z[used] = w
-        singles = np.flatnonzero(self._lines.weight)
+        singles = self._singles
         # A coordinate is 0 where its multiplier has more room than its own part of the model has slope.
         room = self._lines.weight[singles] - np.abs(y[: singles.size])
         z[singles[room > D[singles] * np.abs(z[singles])]] = 0.0
@@ -310,7 +330,8 @@ class _Parts:
         Coordinates that are squares alone are eliminated: with D their diagonal and V_p their part of V, what they
         leave of V^T S V among the others is V_u^T C V_u, C = (S^-1 + V_p D^-1 V_p^T)^-1.
         """
-        used, plain, lines = self._used, self._plain, self._lines
+        used, lines = self._used, self._lines
+        plain = np.setdiff1d(np.arange(x.size), used, assume_unique=True)
         right = B.diagonal * x + B.V.T @ (B.signs * (B.V @ x)) - g
         V_u, V_p = B.V[:, used], B.V[:, plain]
         D = B.diagonal[plain] + lines.ridge[plain]
@@ -327,15 +348,13 @@ class _Parts:
         solution = minimize(model, accuracy)
         z[used] = solution.w
         # Coordinates that vanish are exactly 0. A face of all that vanishes would take a dense matrix of this order.
-        singles = np.flatnonzero(lines.weight)
+        singles = self._singles
         z[singles[solution.active[: singles.size]]] = 0.0
         z[plain] = (right[plain] - V_p.T @ (C @ (alone + V_u @ z[used]))) / D
         return z, self._multiplier(z, solution.y)
 
     def _multiplier(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The multiplier of r2 at F z, from the multipliers of the model."""
-        lines = self._lines
-        weighted = np.flatnonzero(lines.weight)
-        slopes = np.zeros(z.size)
-        slopes[weighted] = y[: weighted.size]
-        return self._form.multiplier(z, lines.restored(self._form.form, slopes, y[weighted.size :]))
+        slopes, singles = np.zeros(z.size), self._singles
+        slopes[singles] = y[: singles.size]
+        return self._form.multiplier(z, self._lines.restored(slopes, y[singles.size :]))

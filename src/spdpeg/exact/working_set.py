@@ -260,7 +260,7 @@ class _Parts:
             slopes = -(gradient + lines.ridge * x)
             return (slopes - np.clip(slopes, -lines.weight, lines.weight))[: problem.F.n_outputs]
         slopes = -(gradient + lines.K.T @ found.multipliers + lines.ridge * x)
-        return self.form.multiplier(x, lines.restored(self.form.form, slopes, found.multipliers))
+        return self.form.multiplier(x, lines.restored(slopes, found.multipliers))
 
 
 def _enough(numbers: dict[str, float]) -> float:

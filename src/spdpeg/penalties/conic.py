@@ -101,6 +101,11 @@ class ConicForm:
         return Entries(pointers, rows, columns, values)
 
     @cached_property
+    def _is_plain(self) -> bool:
+        """Whether K is the identity, as it is for penalties of the entries of v."""
+        return _is_identity(self.K)
+
+    @cached_property
     def curved(self) -> bool:
         """Whether Q has entries."""
         return bool(self.quadratic.nnz)
@@ -147,6 +152,8 @@ class ConicForm:
 
     def adjoint(self, y: np.ndarray) -> np.ndarray:
         """K^T y."""
+        if self._is_plain:
+            return y.copy()
         _, rows, columns, values = self.entries
         return np.bincount(columns, values * y[rows], self.width)
 
@@ -236,7 +243,7 @@ class ConicForm:
             size=inputs,
             quadratic=_no_entries(every.shape[1], every.shape[1]),
             linear=every.T @ self.linear if self.linear.any() else np.zeros(every.shape[1]),
-            K=every if _is_identity(self.K) and _is_clean(every) else sp.csr_array(self.K @ every),
+            K=every if self._is_plain and is_clean(every) else sp.csr_array(self.K @ every),
         )
         if not self.curved:
             return moved
@@ -324,7 +331,7 @@ def _is_identity(K: sp.csr_array) -> bool:
     return np.array_equal(K.indices, np.arange(size)) and np.array_equal(K.indptr, np.arange(size + 1))
 
 
-def _is_clean(K: sp.csr_array) -> bool:
+def is_clean(K: sp.csr_array) -> bool:
     """Whether rows are sorted and hold no entry twice, and none that is 0."""
     return bool(K.has_canonical_format and np.all(K.data != 0.0))
 

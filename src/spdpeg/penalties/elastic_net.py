@@ -1,5 +1,6 @@
 """The l1 norm and ridge together."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,8 @@ class ElasticNet(Penalty):
         return float(np.sum(np.asarray(self.l1) * np.abs(v))) + half_square(v, self.l2)
 
     def conjugate(self, u: np.ndarray) -> float:
+        if np.ndim(self.l2) == 0 and self.l2 > 0.0:
+            return half_square(np.maximum(np.abs(u) - np.asarray(self.l1), 0.0), 1.0 / self.l2)
         l1, l2 = (np.broadcast_to(np.asarray(weight, dtype=float), u.shape) for weight in (self.l1, self.l2))
         ridged = l2 > 0.0
         if not in_dual_domain(u[~ridged], -l1[~ridged], l1[~ridged]):
@@ -91,7 +94,7 @@ class ElasticNet(Penalty):
         return interval_scale(u, -limit, limit)
 
     def conic_form(self, size: int) -> ConicForm:
-        return L1(self.l1).conic_form(size) + L2Squared(self.l2).conic_form(size)
+        return replace(L1(self.l1).conic_form(size), quadratic=L2Squared(self.l2).conic_form(size).quadratic)
 
     def pack(self, size: int) -> Packed:
         l1, l2 = np.broadcast_arrays(weights_of(self, "l1", self.l1, size), weights_of(self, "l2", self.l2, size))

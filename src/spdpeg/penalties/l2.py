@@ -41,6 +41,8 @@ class L2Squared(Penalty):
         return half_square(v, self.weight)
 
     def conjugate(self, u: np.ndarray) -> float:
+        if np.ndim(self.weight) == 0 and self.weight > 0.0:
+            return half_square(u, 1.0 / self.weight)
         weight = np.broadcast_to(np.asarray(self.weight, dtype=float), u.shape)
         free = weight == 0.0
         return np.inf if np.any(u[free]) else half_square(u[~free], 1.0 / weight[~free])

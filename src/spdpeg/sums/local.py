@@ -75,6 +75,8 @@ class LocalSums:
         self, x: np.ndarray, *, curvature: bool = False, model: Sweep | None = None, ahead: np.ndarray | None = None
     ) -> Sweep:
         """All sums at x; `ahead` is where the model of an earlier sweep has its minimum. One read."""
+        if not x.any():  # margins of 0 take no product
+            return self._swept(x, np.zeros(self.n_rows), True, curvature, model, ahead)
         return self._swept(x, np.empty(self.n_rows), False, curvature, model, ahead)
 
     def at_margins(self, margins: Token, *, curvature: bool = False) -> Sweep:
