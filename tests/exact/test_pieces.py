@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from spdpeg import operators, penalties
 from spdpeg.exact.pieces import Lines
 
 
@@ -55,3 +56,29 @@ def test_equal_neighbours_count_once() -> None:
     chain = Lines.made(sp.csr_array(np.diff(np.eye(7), axis=0)), np.ones(6), np.ones(7), np.zeros(7))
     assert chain.count(np.array([0.0, 2.0, 2.0, 0.0, 2.0, -1.0, -1.0])) == 3
     assert chain.count(np.zeros(7)) == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rows_that_were_added_up_share_their_multipliers(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pairs = random_lines(seed, long_rows=True)
+    d = pairs.weight.size
+    again = pairs.K[rng.integers(0, pairs.cost.size, 5)] if pairs.cost.size else pairs.K
+    K = sp.csr_array(sp.vstack([-again, 0.0 * again, rng.uniform(-1.0, 1.0) * sp.eye_array(d), pairs.K], format="csr"))
+    lines = Lines.made(K, rng.uniform(0.1, 1.0, K.shape[0]), np.zeros(d), np.zeros(d))
+    slopes, multipliers = (rng.uniform(-1.0, 1.0, most.size) * most for most in (lines.weight, lines.cost))
+    y = lines.restored(slopes, multipliers)
+    assert lines.source is not None
+    assert np.all(np.abs(y) <= lines.source[1])
+    np.testing.assert_allclose(K.T @ y, slopes + lines.K.T @ multipliers, atol=1e-12)
+
+
+def test_the_lines_of_a_sum_are_those_of_its_parts() -> None:
+    r1, F = penalties.ElasticNet(0.2, 0.1).conic_form(6), operators.FirstDifference().bind(6).matrix()
+    r2 = penalties.L1(np.array([0.3, 0.0, 0.1, 0.2, 0.4])).conic_form(5).after(F)
+    parts, whole = Lines.of(r1, r2), Lines.of(r1 + r2)
+    assert parts is not None
+    assert whole is not None
+    x = np.random.default_rng(0).normal(size=6)
+    assert parts.value(x) == whole.value(x) == pytest.approx((r1 + r2).value(x), rel=1e-14)
+    assert Lines.of(r1, penalties.L2Squared(1.0).conic_form(5).after(F)) is None

@@ -115,7 +115,8 @@ def certify(
             accuracy = _EXACT if tol is None else _BALANCED * math.sqrt(tol)
             least = wanted if last else -math.inf
             at = at_point(problem, evaluation, accuracy)
-            far = np.where(np.abs(x + at.move) > np.abs(x), x + at.move, x)  # the solution may be there
+            there = x + at.move if np.any(at.move) else x
+            far = x if there is x else np.where(np.abs(there) > np.abs(x), there, x)  # the solution may be there
             lower = max(lower, bound(problem, at, y.copy(), far, least))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         obstacle = NO_CONJUGATE
@@ -295,8 +296,8 @@ def _value(
     inside = r1.nearest_dual(v)
     # Where columns almost depend on each other a solution may be so large that rounding counts that is not seen in v.
     unseen = r1.free(v.size) if excess is None and _may_be_huge(problem) else np.zeros(1, dtype=bool)
-    before = np.zeros(v.size) if excess is None else excess
-    excess = np.abs(v - inside) + before
+    before = 0.0 if excess is None else excess
+    excess = np.abs(v - inside) if excess is None else np.abs(v - inside) + before
     cost = 0.0
     # What sticks out by rounding need not be removed: it is worth at most its product with the solution, whose size is
     # bounded generously. Left unpaid, it could make a gap negative.

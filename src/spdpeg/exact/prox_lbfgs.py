@@ -35,8 +35,8 @@ from .pieces import Lines
 _MEMORY = 8
 """Steps whose curvature is kept."""
 
-_INNER = 1e-3
-"""Fraction of the gap that the model is solved to."""
+_INNER, _INNER_TOL = 1e-3, 0.05
+"""Fractions of the gap and of the tolerance that the model is solved to."""
 _SHARE, _TIGHTER = 0.1, 1e-2
 """Fraction of the promised decrease by which the model may miss its minimum, and how much is left of it otherwise."""
 _MOST_PRODUCTS = 1000
@@ -90,7 +90,7 @@ class ProxLBFGS(FullReads):
             "multipliers": np.zeros(self._parts(problem).n_rows),
         }
         numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "pairs": 0, "scale": 1.0, "stalled": 0}
-        return numbers | {"factored": 0}, vectors
+        return numbers | {"factored": 0, "tol": 0.0}, vectors
 
     def prepare(self, problem: View, terms: Terms, state: State) -> int:
         """Loss and gradient at the start, and the curvature of the loss along the gradient."""
@@ -112,6 +112,7 @@ class ProxLBFGS(FullReads):
         self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
     ) -> None:
         state.numbers["gap"] = certificate.rel_gap
+        state.numbers["tol"] = tol or 0.0
 
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
@@ -153,7 +154,7 @@ class ProxLBFGS(FullReads):
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
         B, x, g = self._curvature(state), v["x"], v["gradient"]
         gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
-        accuracy = max(_INNER * min(gap, 1.0), ACCURACY)
+        accuracy = max(_INNER * min(gap, 1.0), _INNER_TOL * numbers["tol"], ACCURACY)
         size = abs(numbers["value"])
         aim = accuracy * size
         while not numbers["factored"]:
@@ -229,7 +230,11 @@ class Secants(NamedTuple):
 
     def rows(self, columns: np.ndarray) -> np.ndarray:
         """W of some coordinates, by coordinate."""
-        return np.concatenate([self.scale * self.moves[:, columns], self.changes[:, columns]]).T.copy()
+        out = np.empty((columns.size, 2 * len(self.moves)))
+        for i, row in enumerate([*self.moves, *self.changes]):
+            out[:, i] = row[columns]
+        out[:, : len(self.moves)] *= self.scale
+        return out
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """W x."""
@@ -304,19 +309,28 @@ class _Parts:
 
         They begin with the multipliers `y` of an earlier model, and leave their own there.
         """
-        used, ridge = self._used, self._lines.ridge
-        D, middle = B.scale + ridge, B.middle
-        odd = B.rows(self._odd)
-        squares = B.squares / (B.scale + self._common)
-        squares += odd.T @ ((1.0 / D[self._odd] - 1.0 / (B.scale + self._common))[:, None] * odd)
-        right = B.scale * x - g - B.adjoint(np.linalg.solve(middle, B.times(x)))
-        rows = B.rows(used)
-        beside = B.times(right / D) - (right[used] / D[used]) @ rows
-        H = multipliers.Inverse(D[used], rows, np.linalg.inv(squares - middle), beside)
-        w, few, gap = multipliers.descend(H, right[used], self._rows, y, aim, _MOST_PRODUCTS)
+        used, odd, ridge = self._used, self._odd, self._lines.ridge
+        Wx, Wg = B.times(x), B.times(g)
+        middle, squares = B.middle, B.squares
+        pull = np.linalg.solve(middle, Wx)
+        rows, of_odd = B.rows(used), B.rows(odd)
+
+        def right_of(some: np.ndarray, W: np.ndarray) -> np.ndarray:
+            """B x - g on some coordinates."""
+            return B.scale * x[some] - g[some] - W @ pull
+
+        # Coordinates of the common ridge have one D.
+        D, common = B.scale + ridge, B.scale + self._common
+        extra = 1.0 / D[odd] - 1.0 / common
+        right = right_of(used, rows)
+        beside = (B.scale * Wx - Wg - squares @ pull) / common + (extra * right_of(odd, of_odd)) @ of_odd
+        beside -= (right / D[used]) @ rows
+        inner = np.linalg.inv(squares / common + of_odd.T @ (extra[:, None] * of_odd) - middle)
+        H = multipliers.Inverse(D[used], rows, inner, beside)
+        w, few, gap = multipliers.descend(H, right, self._rows, y, aim, _MOST_PRODUCTS)
         if not gap <= aim:
             return None
-        z = (right - B.adjoint(few)) / D
+        z = (B.scale * x - g - B.adjoint(pull + few)) / D
         z[used] = w
         singles = self._singles
         # A coordinate is 0 where its multiplier has more room than its own part of the model has slope.

@@ -501,6 +501,10 @@ def in_dual_domain(u: Any, lower: Any, upper: Any) -> bool:
 
 def interval_scale(u: np.ndarray, lower: Any, upper: Any) -> float:
     """The largest s <= 1 for which lower <= s u <= upper, entry by entry; the intervals contain 0."""
+    if np.ndim(lower) == np.ndim(upper) == 0:
+        largest, least = float(np.max(u, initial=0.0)), float(np.min(u, initial=0.0))
+        ends = ((upper, largest), (lower, least))
+        return min([1.0, *(float(end) / reached for end, reached in ends if abs(reached) > abs(end))])
     limits = np.where(u > 0.0, upper, np.negative(lower))
     beyond = np.abs(u) > limits
     return float(np.min(limits[beyond] / np.abs(u[beyond]), initial=1.0))
