@@ -109,3 +109,23 @@ def test_groups_beside_weights_take_the_working_set_too() -> None:
     assert [stage.method for stage in result.stages] == ["working-set"]
     assert result.certificate.rel_gap <= 1e-8
     assert 0 < np.count_nonzero(result.x[:600]) < 300
+
+
+def test_a_loss_without_curvature_at_the_start_is_solved_with_the_same_bits_whatever_memory_held() -> None:
+    rng = np.random.default_rng(2)
+    X = sp.random_array((300, 140), density=0.2, rng=rng, format="csr")
+    y = np.where(X @ rng.standard_normal(140) > 0.0, 1.0, -1.0)
+    groups = penalties.GroupL2(2e-3, np.repeat(np.arange(20), 7))
+    given = spdpeg.Problem(X, y, losses.SmoothedHinge(0.5), r2=groups, F=operators.Identity(), intercept=True)
+    _, blocks, labels = groups_of(given)
+    block = given.view.sums.collapse(labels, labels.size).block
+    answers = set()
+    for number in (np.nan, 0.0, 1e300, -1.0, 1e-300):
+        kept = [np.full(size, number) for size in (20, 21, 140, 141, 300) for _ in range(100)]
+        del kept  # the next call takes its arrays from there
+        found = minimized(block, given.loss, blocks, np.zeros(labels.size), Aim(1e-12, 1e-12, 0.0))
+        answers.add(found.w.tobytes())
+        assert found.found
+    assert len(answers) == 1
+    result = spdpeg.solve(given, "prox-newton", tol=1e-10)
+    assert given.objective(found.w[labels]) <= result.objective * (1.0 + 1e-10)

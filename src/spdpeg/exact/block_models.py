@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.columns import Columns, add_column, add_scaled_column, column_dot, column_square
-from ..kernels.jit import allocating, allocating_kernel, inner, shared
+from ..kernels.jit import allocating, allocating_kernel, inner, shared, strict
 from ..kernels.lapack import Routines, cholesky, cholesky_solve
 from .block_face import face_time, to_face
 from .block_terms import Blocks, Point, Quadratic, norms_at, shrunk
@@ -76,7 +76,7 @@ def room_for(n: int, k: int, n_blocks: int) -> Room:
     return Room(np.empty(k), np.empty(k), np.zeros(n), order, support, points, slopes)
 
 
-@inner
+@strict
 def proximal_move(blocks: Blocks, g: int, v: np.ndarray, q: np.ndarray, steep: float, move: np.ndarray) -> float:
     """The step of a block with gradient q and this curvature, into `move`; its length."""
     start, stop = blocks.starts[g], blocks.starts[g + 1]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.columns import add_column, column_dot, columns_of
-from ..kernels.jit import CHUNK, allocating_kernel, call_chunk, call_scalar, shared
+from ..kernels.jit import CHUNK, allocating_kernel, call_chunk, call_scalar, inner, shared
 from ..kernels.lapack import Routines, routines
 from ..kernels.rows import row_dot, weight_of
 from ..kernels.sweeps import Labelled
@@ -66,8 +66,8 @@ def _minimized(
 ) -> bool:
     n, k, rows = margins.size, w.size, data.rows
     slopes, there, trial, spare, between = np.empty(n), np.empty(n), np.empty(k), np.empty(n), np.empty(k)
-    opened, steep = np.ones(penalties.cost.size, dtype=np.bool_), np.empty(penalties.cost.size)
-    model = Quadratic(columns_of(rows, k, n), np.empty(n), np.empty(n), np.empty(k))
+    opened, steep = np.ones(penalties.cost.size, dtype=np.bool_), np.zeros(penalties.cost.size)
+    model = Quadratic(columns_of(rows, k, n), np.empty(n), np.empty(n), np.zeros(k))
     point, room = Point(trial, there, steep), room_for(n, k, penalties.cost.size)
     for i in range(n):
         margins[i] = row_dot(rows, i, w)
@@ -87,6 +87,12 @@ def _minimized(
             missed = _open(model, penalties, w, abs(value), opened, steep, room)
             if missed <= enough or (little and np.count_nonzero(opened) <= before):
                 return missed <= enough or gained <= ROUNDING * abs(value)
+        if missed == np.inf:
+            # Where the loss is a line for all rows of a column, the model has no minimum.
+            if floor >= 1.0:
+                return False
+            floor = _raised(floor)
+            continue
         trial[:], there[:] = w, model.slopes
         asked = max(_INEXACT * missed, 0.5 * enough)
         visited = minimize_blocks(model, penalties, opened, point, room, lapack, asked, abs(value))
@@ -117,10 +123,16 @@ def _minimized(
             w[:], margins[:] = between, spare
             gained, value = value - after if length == 1.0 else np.inf, after
         if length < 0.5:
-            floor = min(max(10.0 * floor, FIRST_FLOOR), 1.0)
+            floor = _raised(floor)
         else:
             floor = 0.0 if -slope <= CLOSE * abs(value) else 0.1 * floor
     return False
+
+
+@inner
+def _raised(floor: float) -> float:
+    """The next higher fraction of the largest curvature that all rows have at least."""
+    return min(max(10.0 * floor, FIRST_FLOOR), 1.0)
 
 
 @shared
@@ -169,7 +181,10 @@ def _open(
     steep: np.ndarray,
     room: Room,
 ) -> float:
-    """Find the open blocks that are in use or violate their optimality conditions, and by how much."""
+    """Find the open blocks that are in use or violate their optimality conditions, and by how much.
+
+    That is infinite if one of them has no curvature.
+    """
     q, own, scaling = room.q, 0.0, 0.0
     for g in range(penalties.cost.size):
         if not opened[g]:
@@ -186,7 +201,8 @@ def _open(
         if not opened[g]:
             continue
         if steep[g] <= 0.0:
-            return np.inf
+            own = np.inf
+            continue
         pull = steep[g] * proximal_move(penalties, g, w, q, steep[g], room.move)
         alone, all_of_them = missing(penalties, g, w, pull, steep[g], total)
         own += alone

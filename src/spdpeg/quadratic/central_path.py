@@ -166,18 +166,21 @@ def measure(terms: Terms, point: Point, work: Work) -> tuple[float, float]:
     cost = 0.0
     for e in range(terms.up.size):
         p, q, u, v = point.p[e], point.q[e], point.u[e], point.v[e]
-        above, below = terms.above[e], terms.below[e]
         smoothing = terms.smoothing[e]
-        missed = work.image[e] - p + q - smoothing * point.y[e]
-        work.missed[e] = missed
-        gap += p * u + q * v
+        work.missed[e] = work.image[e] - p + q - smoothing * point.y[e]
+        held = terms.above[e] + terms.below[e] + smoothing > 0.0
+        work.inverse[e] = 1.0 / (p / u + q / v + smoothing) if held else 1.0 / EQUATION
+    # Sums have loops of their own, here and below: LLVM adds up in another order where a loop also writes and the
+    # arrays happen to lie next to each other.
+    for e in range(terms.up.size):
+        above, below, smoothing, missed = terms.above[e], terms.below[e], terms.smoothing[e], work.missed[e]
+        gap += point.p[e] * point.u[e] + point.q[e] * point.v[e]
         # A miss costs the objective at most its size times the steepest slope of the line; a constraint has none, so
         # that its multiplier stands for it.
         price = max(max(terms.up[e], terms.down[e]), abs(point.y[e]))
         if smoothing > 0.0 and above * below == 0.0:  # a parabola, whose slope grows with the miss
             price += 0.5 * abs(missed) / smoothing
         cost += abs(missed) * (price if above * below > 0.0 or smoothing > 0.0 else max(price, 1.0))
-        work.inverse[e] = 1.0 / (p / u + q / v + smoothing) if above + below + smoothing > 0.0 else 1.0 / EQUATION
     for g in range(terms.weight.size):
         gap += _scale_group(terms, point, work, g)
         missed = 0.0
@@ -195,6 +198,7 @@ def _scale_group(terms: Terms, point: Point, work: Work, g: int) -> float:
     square_body = square_y = both = 0.0
     for e in range(first, last):
         work.missed[e] = work.image[e] - point.body[e]
+    for e in range(first, last):
         square_body += point.body[e] * point.body[e]
         square_y += point.y[e] * point.y[e]
         both += point.body[e] * point.y[e]
@@ -210,9 +214,9 @@ def _scale_group(terms: Terms, point: Point, work: Work, g: int) -> float:
     eta = np.sqrt(det_s / det_l)
     square_bar = 0.0
     for e in range(first, last):
-        bar = 0.5 * (point.body[e] / det_s + point.y[e] / det_l) / gamma
-        work.bar[e] = bar
-        square_bar += bar * bar
+        work.bar[e] = 0.5 * (point.body[e] / det_s + point.y[e] / det_l) / gamma
+    for e in range(first, last):
+        square_bar += work.bar[e] * work.bar[e]
     bar_head = np.sqrt(1.0 + square_bar)
     work.bar_head[g] = bar_head
     work.fold[g] = 2.0 if terms.balls[g] else -2.0 / (1.0 + 2.0 * square_bar)
@@ -261,8 +265,9 @@ def _aim_group(terms: Terms, work: Work, g: int, target: float, second: float) -
     for e in range(first, last):
         a = (work.dbody[e] + a_shift * work.bar[e]) / eta
         b = eta * (-work.dy[e] + b_shift * work.bar[e])
-        top -= second * a * b
         work.rest[e] = -second * (a_head * b + b_head * a)
+    for e in range(first, last):
+        top -= second * (work.dbody[e] + a_shift * work.bar[e]) * (-work.dy[e] + b_shift * work.bar[e])
         cross += work.low[e] * work.rest[e]
     to_head = (low_head * top - cross) / work.det[g]
     for e in range(first, last):
@@ -324,6 +329,7 @@ def complete(terms: Terms, point: Point, work: Work) -> float:
         bar_y = bar_body = 0.0
         for e in range(first, last):
             work.dbody[e] = work.move_image[e] + work.missed[e]
+        for e in range(first, last):
             bar_y += work.bar[e] * work.dy[e]
             bar_body += work.bar[e] * work.dbody[e]
         if terms.balls[g]:
