@@ -122,10 +122,8 @@ def _minimized(
         else:
             w[:], margins[:] = between, spare
             gained, value = value - after if length == 1.0 else np.inf, after
-        if length < 0.5:
-            floor = _raised(floor)
-        else:
-            floor = 0.0 if -slope <= CLOSE * abs(value) else 0.1 * floor
+        lower = 0.0 if -slope <= CLOSE * abs(value) else 0.1 * floor
+        floor = _raised(floor) if length < 0.5 else lower
     return False
 
 
