@@ -94,6 +94,17 @@ def test_a_ridge_beside_many_differences(F: str, rows: int, method: str) -> None
     assert result.status is Status.TOLERANCE
 
 
+@pytest.mark.parametrize(("d", "method"), [(1600, "prox-newton"), (3200, "sparsa")])
+def test_no_penalties(d: int, method: str) -> None:
+    rng = np.random.default_rng(0)
+    X = sp.random_array((400, d), density=0.02, rng=rng, format="csr")
+    problem = spdpeg.Problem(X, np.sign(X @ rng.standard_normal(d)), loss=losses.SquaredHinge())
+    result = spdpeg.solve(problem, tol=TOL)
+    assert methods(result) == [method]
+    assert result.status is Status.TOLERANCE
+    assert problem.objective(result.x) <= 1e-12 * problem.objective(np.zeros(d))  # the classes can be separated
+
+
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(
     ("penalty", "methods"),

@@ -235,6 +235,10 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
         return [(ProxLBFGS(), "r1 is strongly convex, and few reads show the curvature that matters beside it")]
     if not bounded and width <= MOST_COORDINATES:
         return [(ProxNewton(), "the curvature of the loss has no bound that steps could be taken from")]
+    if bounded and form.lines is not None and _is_empty(form.lines):
+        if width <= MOST_COORDINATES:
+            return [(ProxNewton(), "without penalties the quadratic model is one linear system")]
+        return [(SpaRSA(), "without penalties a step costs no more than its reads")]
     return []
 
 
@@ -299,6 +303,11 @@ def _is_ridge_alone(problem: View, form: PenaltyForm) -> bool:
         return False  # before the lines are written down
     lines = form.lines
     return lines is not None and not lines.weight.any() and _is_ridge(problem, lines)
+
+
+def _is_empty(lines: Lines) -> bool:
+    """Whether there are no penalties at all."""
+    return not (lines.weight.any() or lines.ridge.any() or lines.K.nnz)
 
 
 def _ridge_and_graph(problem: View, form: PenaltyForm) -> bool:
