@@ -177,6 +177,13 @@ def numbers(name: str, value: Any) -> np.ndarray:
         raise InputError(f"{name} is {shown(value)}. It must be made of real numbers.") from None
 
 
+def is_vector(value: Any) -> bool:
+    """Whether compiled code takes `value` as it is for a vector: float64, in one piece, and writable."""
+    if type(value) is not np.ndarray or value.ndim != 1 or value.dtype != np.float64:
+        return False
+    return value.flags.carray
+
+
 def vector(name: str, value: Any, length: int) -> np.ndarray:
     """`value` as a new float64 vector, refused unless it holds `length` finite numbers."""
     array = numbers(name, value)

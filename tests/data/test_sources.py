@@ -347,3 +347,17 @@ def test_damaged_scipy_matrix_is_refused() -> None:
     repeats.indices[-1] = -3
     with pytest.raises(InputError, match="the index -3 lies outside"):
         as_source(repeats)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sparse_rows_that_store_every_entry_are_read_as_an_array(dtype: type) -> None:
+    source = CSR.from_scipy(explicit_zeros(TABLE.astype(dtype)))
+    assert source.filled.indptr.size == 0
+    assert np.shares_memory(source.filled.values, source.rows.values)
+    np.testing.assert_array_equal(source.filled.values.reshape(N, D), TABLE)
+
+
+@pytest.mark.parametrize("matrix", [sp.csr_array(TABLE), unsorted(explicit_zeros(TABLE).toarray() + 9.0)])
+def test_rows_with_gaps_or_out_of_order_stay_sparse(matrix: sp.csr_array) -> None:
+    source = CSR.from_scipy(matrix)
+    assert source.filled is source.rows

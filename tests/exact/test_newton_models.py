@@ -201,3 +201,20 @@ def test_which_forms_are_groups() -> None:
     assert alone is not None
     assert alone.cost.size == 0
     assert Groups.of(penalties.L2Ball(1.0).conic_form(4)) is None
+
+
+@pytest.mark.parametrize(
+    ("terms", "changes"),
+    [
+        ({"r1": penalties.L2Squared(0.1), "r2": penalties.L1(0.02)}, False),
+        ({"r1": penalties.L1(0.1), "r2": penalties.L2Squared(0.02)}, True),
+        ({"r1": penalties.HuberL1(0.1), "r2": penalties.L1(0.02)}, True),
+    ],
+    ids=["ridge", "squares of F x", "round kinks"],
+)
+def test_forms_for_32_digits_differ_where_squares_are_rounded(terms: dict[str, Any], changes: bool) -> None:
+    X, y = data(40, 8)
+    F = operators.GraphDifference([(0, 1), (2, 5), (1, 7)])
+    form = PenaltyForm.of(spdpeg.Problem(X, y, loss=losses.Squared(), F=F, **terms).view)
+    assert form is not None
+    assert (form.sharp is not form) is changes

@@ -93,6 +93,17 @@ def test_parameters_are_read_only_vectors() -> None:
     assert (str(ints.dtype), ints.shape, ints.flags.writeable) == ("int64", (2,), False)
 
 
+def test_read_only_vectors_are_taken_as_they_are() -> None:
+    reals, ints = jit.as_reals([1.0]), jit.as_ints([1])
+    assert jit.as_reals(reals) is reals
+    assert jit.as_ints(ints) is ints
+    assert not jit.as_reals(np.ones(2)).flags.writeable
+    assert jit.as_reals(ints).dtype == np.float64
+    table = np.ones((2, 2))
+    table.flags.writeable = False
+    assert jit.as_reals(table).shape == (4,)
+
+
 def test_a_user_function_without_a_source_file_compiles() -> None:
     namespace: dict[str, object] = {}
     exec("def double(t, b, reals, ints):\n    return 2.0 * t", namespace)

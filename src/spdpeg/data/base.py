@@ -12,6 +12,9 @@ from ..kernels.rows import Rows
 from ..parameters import refuse_dask
 from ..sparse import sound
 
+NO_INDEX = jit.frozen(np.empty(0, dtype=np.int32))
+"""Columns and starts of dense rows."""
+
 
 class Block(NamedTuple):
     """Rows with their labels and weights: all a kernel ever sees of the data. No weights means weight 1 everywhere.
@@ -74,6 +77,11 @@ class Source:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.n_samples, self.n_features
+
+    @property
+    def filled(self) -> Rows:
+        """The rows; dense ones where sparse rows store every entry."""
+        return self.rows
 
 
 def as_table(X: Any) -> Any:

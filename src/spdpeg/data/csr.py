@@ -9,7 +9,7 @@ from ..kernels.jit import frozen, kernel
 from ..kernels.rows import Rows
 from ..parameters import whole_number
 from ..sparse import sound
-from .base import Source, as_table, check_width, memory_mapped, values_of
+from .base import NO_INDEX, Source, as_table, check_width, memory_mapped, values_of
 
 
 class _RepeatedColumn(InputError):
@@ -88,9 +88,16 @@ class CSR(Source):
             summed.sum_duplicates()
             return cls(summed.data, summed.indices, summed.indptr, csr.shape[1])
 
+    @property
+    def filled(self) -> Rows:
+        values, _, _, width, _ = self.rows
+        return Rows(values, NO_INDEX, NO_INDEX, width) if self._full else self.rows
+
     def _check(self) -> None:
-        _, indices, indptr, width, _ = self.rows
+        values, indices, indptr, width, _ = self.rows
         row = int(_first_fault(indices, indptr, width, np.empty(0, dtype=np.int64)))
+        # Rows in order that store every column are those of an array, which needs no index.
+        self._full = row < 0 and width > 1 and values.size == self.n_samples * width
         if row >= 0:
             # Rows that are only out of order are sound, which takes a vector of that length to tell.
             row = int(_first_fault(indices, indptr, width, np.full(width, -1)))

@@ -8,9 +8,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels.jit import frozen
 from ..kernels.rows import Rows
-from .base import Source, as_table, check_width, memory_mapped, values_of
-
-_NO_INDEX = frozen(np.empty(0, dtype=np.int32))
+from .base import NO_INDEX, Source, as_table, check_width, memory_mapped, values_of
 
 
 class Dense(Source):
@@ -47,4 +45,4 @@ class Dense(Source):
         self.n_samples, self.n_features = array.shape
         values = np.ascontiguousarray(values_of(array))
         self.on_disk = memory_mapped(values)
-        self.rows = Rows(frozen(values.reshape(-1)), _NO_INDEX, _NO_INDEX, self.n_features)
+        self.rows = Rows(frozen(values.reshape(-1)), NO_INDEX, NO_INDEX, self.n_features)

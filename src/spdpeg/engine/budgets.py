@@ -2,8 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..kernels import jit
@@ -29,21 +28,18 @@ class Budget:
 
 
 class Clock:
-    """Seconds spent in the method itself: neither compiling nor recording."""
+    """Seconds spent in the method itself, neither compiling nor recording: it runs inside a `with` block."""
 
     def __init__(self, before: float, timer: Callable[[], float] = time.perf_counter) -> None:
         self.total = before
         self._timer = timer
         self.first_compile = jit.compile_seconds()
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Run the clock inside a `with` block."""
-        start, compiled = self._timer(), jit.compile_seconds()
-        try:
-            yield
-        finally:
-            self.total += max(0.0, self._timer() - start - (jit.compile_seconds() - compiled))
+    def __enter__(self) -> None:
+        self._start = self._timer() - jit.compile_seconds()
+
+    def __exit__(self, *error: object) -> None:
+        self.total += max(0.0, self._timer() - jit.compile_seconds() - self._start)
 
     @property
     def compile_seconds(self) -> float:

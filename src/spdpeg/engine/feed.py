@@ -20,6 +20,9 @@ _ROWS_AT_ONCE = 1 << 16
 """Rows whose order is drawn at a time: it takes half a megabyte."""
 
 
+_NO_ROWS = np.empty(0, dtype=np.int64)
+
+
 class Portion(NamedTuple):
     """Rows for `steps` iterations, and how many were read for it."""
 
@@ -39,7 +42,7 @@ class Rest(NamedTuple):
 
 
 class FiniteFeed:
-    """Rows drawn by a sampler, without end."""
+    """Rows drawn by a sampler, without end; none for a method that sees sums over all rows only."""
 
     ended = Status.MAX_PASSES
 
@@ -50,13 +53,13 @@ class FiniteFeed:
             _ = problem.rows.statistics  # which refuses what is no number; sums do that as they go
         self._state = state
         self._batches = solver.batches_per_step
-        self._sampler = solver.sampler(problem, state)
+        self._sampler = None if solver.on_sums else solver.sampler(problem, state)
         self.rows_per_step = self._batches * (n if solver.about.deterministic else state.batch_size)
 
     def next(self, steps: int) -> Portion | None:
         """Rows for at most `steps` iterations."""
         steps = min(steps, max(1, _ROWS_AT_ONCE // self.rows_per_step))
-        order = self._sampler.draw(self._state.batches, steps * self._batches)
+        order = _NO_ROWS if self._sampler is None else self._sampler.draw(self._state.batches, steps * self._batches)
         return Portion(self.block, order, steps, steps * self.rows_per_step)
 
     def rest(self) -> None:

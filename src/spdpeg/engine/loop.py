@@ -40,20 +40,20 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
 
     Only where Python's own handler is in place: a program that handles or ignores the signal itself goes on doing so.
     """
-    pressed = threading.Event()
+    pressed: list[int] = []
     here = threading.current_thread() is threading.main_thread()
     if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield pressed.is_set
+        yield lambda: False
         return
 
     def note(signum: int, frame: Any) -> None:
-        if pressed.is_set():
+        if pressed:
             raise KeyboardInterrupt
-        pressed.set()
+        pressed.append(signum)
 
     previous = signal.signal(signal.SIGINT, note)
     try:
-        yield pressed.is_set
+        yield lambda: bool(pressed)
     finally:
         signal.signal(signal.SIGINT, previous)
 
@@ -132,9 +132,8 @@ class _Run:
         ended = method.ended(state) if isinstance(method, Periodic) else None
         if ended is not None:
             return self._hand_over(method, ended)
-        self._prepare(method)
         # Snapshots and the like read rows too, so a certificate may have become due by now.
-        if self._recorder.certificate_due(state):
+        if self._prepare(method) and self._recorder.certificate_due(state):
             return None  # it comes before the next step, as in a run that is resumed here
         steps, next_record = self._slice(method)
         status = self._limits.reached(state, self._stages.feed.rows_per_step)
@@ -175,13 +174,14 @@ class _Run:
         status = self._recorder.check(self._state, self._callback)
         return status or (ended if self._stages.method is method else None)
 
-    def _prepare(self, method: Solver) -> None:
-        """Work of the method between its compiled steps, as snapshots are."""
-        with self._clock.running():
+    def _prepare(self, method: Solver) -> int:
+        """Work of the method between its compiled steps, as snapshots are; returns the number of rows read for it."""
+        with self._clock:
             read = method.prepare(self._problem, self._terms, self._state) if isinstance(method, Periodic) else 0
         if read:
             self._state.rows += read
             self._recorder.forget()
+        return read
 
     def _slice(self, method: Solver) -> tuple[float, float]:
         """How many steps the next compiled call takes, and the rows at which the next record is due.
@@ -202,7 +202,7 @@ class _Run:
     def _advance(self, method: Solver, steps: float, next_record: float, before: float) -> Status | None:
         """Take the steps, count them, and record where that is due; `before` is when the turn began."""
         state, feed = self._state, self._stages.feed
-        with self._clock.running():
+        with self._clock:
             portion = feed.next(int(steps))
             if portion is not None:
                 try:
@@ -249,8 +249,9 @@ def _with_rest(problem: View, terms: Terms, state: State, stages: Stages) -> Sta
 
 
 def _require_finite(solver: Solver, state: State) -> None:
-    if not all(np.isfinite(vector).all() for vector in state.vectors.values()):
-        raise diverged(solver, state)
+    for vector in state.vectors.values():
+        if not np.logical_and.reduce(np.isfinite(vector), axis=None):
+            raise diverged(solver, state)
 
 
 def _reads_are_dear(problem: View) -> bool:

@@ -110,7 +110,7 @@ class Recorder:
 
     def check(self, state: State, callback: Callable[[Progress], Any] | None) -> Status | None:
         """Certify, on the clock and in the count of rows; tell the solver, and say so if the run should stop here."""
-        with self._clock.running():
+        with self._clock:
             evaluation = self._examined(state)
             certificate = self._certified(state, evaluation)
             met = self._tol is not None and certificate.met is not None
@@ -133,7 +133,7 @@ class Recorder:
         self.iterations.append(state.iterations)
         self.seconds.append(self._clock.total)
         if self._tol is not None and self.certificate_due(state):
-            with self._clock.running():
+            with self._clock:
                 self._examined(state)  # as the certificate that comes next asks for
         with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
             Fx = self._problem.F.forward(solution.x)
@@ -143,7 +143,7 @@ class Recorder:
         self._guard(state)
         if callback is not None:
             progress = Progress(
-                self._passes(state.rows),
+                state.rows / self._per_pass(state.rows),
                 state.iterations,
                 self.seconds[-1],
                 self.objective[-1],
@@ -171,12 +171,13 @@ class Recorder:
             if self._tol is not None and certificate.met is not None and status is not Status.INTERRUPTED:
                 status = Status.of(certificate)
         history = History(
-            np.array([self._passes(rows) for rows in self.rows]),
+            np.array(self.rows) / self._per_pass(self.rows[-1]),
             np.array(self.iterations),
             np.array(self.seconds),
             np.array(self.objective),
             np.array(self.violation),
         )
+        per_pass = self._per_pass(state.rows)
         x, x_average, z, dual, slopes, _ = self._solution(state)
         kept = None if slopes is None else self._problem.sums.kept(slopes)
         return Result(
@@ -188,7 +189,7 @@ class Recorder:
             objective=self.objective[-1],
             violation=self.violation[-1],
             iterations=state.iterations,
-            passes=self._passes(state.rows),
+            passes=state.rows / per_pass,
             seconds=self._clock.total,
             compile_seconds=self._clock.compile_seconds,
             status=status,
@@ -196,7 +197,7 @@ class Recorder:
             history=history,
             state=state,
             solver=state.solver,
-            stages=account(state, self._clock.total, self._per_pass(state.rows)),
+            stages=account(state, self._clock.total, per_pass),
         )
 
     def _collapse(self, state: State) -> None:
@@ -263,9 +264,6 @@ class Recorder:
     def _last_gap(self) -> float:
         return math.nan if self.certificate is None else remaining(self.certificate)
 
-    def _passes(self, rows: int) -> float:
-        return rows / self._per_pass(rows)
-
     def _per_pass(self, rows: int) -> int:
         # A stream that never ended has no length but what was read of it.
         return self._stages.feed.rows_per_pass or max(self.rows[-1], rows) or 1
@@ -307,7 +305,7 @@ def _is_lower(value: float, known: float) -> bool:
 
 def _length(vector: np.ndarray) -> float:
     """|vector|, without BLAS, which would wake its threads for it."""
-    return float(np.sqrt(np.sum(vector * vector)))
+    return math.sqrt(np.add.reduce(vector * vector))
 
 
 def diverged(solver: Solver, state: State) -> DivergedError:

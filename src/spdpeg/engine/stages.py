@@ -64,26 +64,19 @@ def _place(problem: View, method: Solver, state: State, x: np.ndarray, y: np.nda
 
 
 class Stages:
-    """The stages of a run: which one is current, where its rows come from, and how it hands over to the next."""
+    """The stages of a run: the current method, where its rows come from, and how it hands over to the next."""
 
     def __init__(self, problem: View, plan: Sequence[Planned], state: State, passes: float | None) -> None:
         self._problem, self._plan, self._state, self._passes = problem, plan, state, passes
+        self._leave: Callable[[View, State, float], bool] | None
+        self.method: Solver
+        self.method, _, self._leave = plan[len(state.loop.stages) - 1]
         self.feed = feed.make(problem, self.method, state, passes)
-
-    @property
-    def stage(self) -> Planned:
-        """The current stage."""
-        return self._plan[len(self._state.loop.stages) - 1]
-
-    @property
-    def method(self) -> Solver:
-        """The method of the current stage."""
-        return self.stage.method
 
     @property
     def wants_certificates(self) -> bool:
         """Whether they decide when the next stage begins."""
-        return self.stage.leave is not None
+        return self._leave is not None
 
     def certified(
         self, certificate: Certificate, evaluation: Evaluation, solution: Solution, tol: float | None
@@ -94,22 +87,15 @@ class Stages:
         """
         state, gap = self._state, remaining(certificate)
         self._tell(certificate, evaluation, tol)
-        leave = self.stage.leave
-        if leave is None or not leave(self._problem, state, gap):
+        if self._leave is None or not self._leave(self._problem, state, gap):
             state.loop.last_gap, state.loop.gap_at = gap, state.rows
             return False
         following = self._plan[len(state.loop.stages)]
-        begin(
-            self._problem,
-            following,
-            state,
-            following.method.default_batch(self._problem),
-            solution.x,
-            -solution.dual,
-        )
+        self.method, _, self._leave = following
+        begin(self._problem, following, state, self.method.default_batch(self._problem), solution.x, -solution.dual)
         self._tell(certificate, evaluation, tol)
         self.feed.close()
-        self.feed = feed.make(self._problem, following.method, state, self._passes)
+        self.feed = feed.make(self._problem, self.method, state, self._passes)
         return True
 
     def back_to(self, solution: Solution) -> None:

@@ -137,14 +137,14 @@ class Newton:
             at = replace(at, sweep=self.sums.at_margins(at.sweep.margins, curvature=True))
         based = self._floored(at)
         minimum = self._minimum(at.x, based)
-        slope, predicted = self._expected(at, based, minimum)
+        penalty, slope, predicted = self._expected(at, based, minimum)
         rough = minimum.status == "inaccurate" and not minimum.gap <= _ROUGH * predicted
         if (rough or minimum.status == "unbounded") and at.floor < 1.0:
             # Rows without curvature leave directions open that the loss closes farther away.
             at = replace(at, floor=1.0)
             based = self._floored(at)
             minimum = self._minimum(at.x, based)
-            slope, predicted = self._expected(at, based, minimum)
+            penalty, slope, predicted = self._expected(at, based, minimum)
         outside = not np.isfinite(at.value)  # of the domain, where any point inside is better
         last = self.sums.resident and enough > 0.0 and not outside and predicted <= enough * abs(at.value)
         ahead = self._ahead(minimum, based, not last)
@@ -152,9 +152,9 @@ class Newton:
             if np.isfinite(ahead.loss):
                 break
             minimum = self._minimum(at.x, based, factor)
-            ahead = self._ahead(minimum, based)
+            penalty, ahead = self._penalty(minimum.point), self._ahead(minimum, based)
         z = minimum.point
-        penalty, move = self._penalty(z), z - at.x
+        move = z - at.x
         following = Iterate(z, ahead, ahead.loss + penalty, at.floor, predicted=predicted)
         lower = following.value <= at.value + ARMIJO * slope + ROUNDING * abs(at.value)
         if not (outside or (lower and np.isfinite(following.value))):
@@ -184,14 +184,15 @@ class Newton:
         z = minimum.point
         return self.sums.at(z, curvature=curvature, model=based, ahead=minimum.w[: z.size])
 
-    def _expected(self, at: Iterate, based: Sweep, minimum: Minimum) -> tuple[float, float]:
-        """The slope of the objective towards the model's minimum, and by how much the model falls on the way."""
+    def _expected(self, at: Iterate, based: Sweep, minimum: Minimum) -> tuple[float, float, float]:
+        """The penalty at the model's minimum, the slope of the objective towards it, and by how much the model falls on
+        the way."""
         penalty = self._penalty(minimum.point)
         before = at.value - at.sweep.loss if np.isfinite(at.value) else penalty
         move = minimum.point - at.x
         slope = float(based.gradient @ move) + penalty - before
         assert based.curvature is not None
-        return slope, -(slope + 0.5 * float(move @ (based.curvature @ move)))
+        return penalty, slope, -(slope + 0.5 * float(move @ (based.curvature @ move)))
 
     def _search(self, at: Iterate, whole: Iterate, move: np.ndarray, slope: float) -> Iterate:
         """A shorter step along known margins, and one read at its end."""

@@ -97,7 +97,10 @@ class PenaltyForm:
 
         These lines come after all others.
         """
-        if self.along_chain or not (self.inner.curved or self._r1.curved):
+        if self.along_chain:
+            return self
+        r1 = self._r1
+        if not (self.inner.curved or (r1.curved and r1.width > r1.size)):  # squares of x itself stay as they are
             return self
         return PenaltyForm(self._penalty, parabolas=True)
 

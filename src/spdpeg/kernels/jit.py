@@ -335,16 +335,18 @@ class Kernel:
 
 def _kinds(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The key of a compiled version: types, and for arrays also layout and whether they are writable."""
-    return tuple(
-        [
-            (arg.dtype, arg.ndim, arg.flags.num & _LAYOUT)
-            if type(arg) is np.ndarray or isinstance(arg, np.ndarray)  # records hold dozens: the test is for speed
-            else (type(arg), *_kinds(arg))
-            if isinstance(arg, tuple)
-            else type(arg)
-            for arg in args
-        ]
-    )
+    kinds: list[Any] = []
+    left = list(args)
+    for arg in left:  # to which records add their entries: a call for each of them would cost more than the walk
+        kind = type(arg)
+        if kind is np.ndarray or isinstance(arg, np.ndarray):  # records hold dozens: the first test is for speed
+            kinds += (arg.dtype, arg.ndim, arg.flags.num & _LAYOUT)
+        elif kind is not Term and isinstance(arg, tuple):  # terms are all made of the same types
+            kinds += (kind, len(arg))
+            left += arg
+        else:
+            kinds.append(kind)
+    return tuple(kinds)
 
 
 _LAYOUT = ~0x4
@@ -366,7 +368,12 @@ class Hook(Kernel):
 
     def term(self, reals: np.ndarray, ints: np.ndarray) -> Term:
         """The hook together with its parameters, as kernels take it."""
-        return Term(self.address, as_reals(reals), as_ints(ints))
+        # Most hooks have no parameters, or only numbers.
+        return Term(
+            self.address,
+            reals if reals is NO_REALS else as_reals(reals),
+            ints if ints is NONE else as_ints(ints),
+        )
 
 
 kernel = Kernel
@@ -421,13 +428,20 @@ def frozen(array: np.ndarray) -> np.ndarray:
 
 
 def as_reals(values: Any) -> np.ndarray:
-    """Read-only contiguous float64 vector."""
-    return frozen(np.ascontiguousarray(values, dtype=np.float64).reshape(-1))
+    """Read-only contiguous float64 vector; the same object where it is one already."""
+    return values if _is_frozen(values, np.float64) else frozen(np.ascontiguousarray(values, np.float64).reshape(-1))
 
 
 def as_ints(values: Any) -> np.ndarray:
-    """Read-only contiguous int64 vector."""
-    return frozen(np.ascontiguousarray(values, dtype=np.int64).reshape(-1))
+    """Read-only contiguous int64 vector; the same object where it is one already."""
+    return values if _is_frozen(values, np.int64) else frozen(np.ascontiguousarray(values, np.int64).reshape(-1))
+
+
+def _is_frozen(values: Any, kind: type) -> bool:
+    """Whether these are a vector as `frozen` makes them: packed terms, which go from hand to hand."""
+    if type(values) is not np.ndarray or values.ndim != 1 or values.dtype != kind:
+        return False
+    return values.flags.c_contiguous and not values.flags.writeable
 
 
 NONE = as_ints(())

@@ -44,10 +44,13 @@ def _addresses() -> tuple[int, int, int]:
     return _address(cython_lapack, "dpotrf"), _address(cython_lapack, "dpotrs"), _address(cython_blas, "dsyrk")
 
 
+_UPPER, _PLAIN = (np.frombuffer(bytearray(letter), dtype=np.uint8) for letter in (b"U", b"N"))
+"""Arguments that routines read and never write."""
+
+
 def routines() -> Routines:
     """The arguments that a kernel calls them with; each run of a kernel has its own."""
-    upper, plain = (np.frombuffer(bytearray(letter), dtype=np.uint8) for letter in (b"U", b"N"))
-    return Routines(*_addresses(), upper, plain, np.zeros(4, dtype=np.int32), np.ones(2))
+    return Routines(*_addresses(), _UPPER, _PLAIN, np.zeros(4, dtype=np.int32), np.empty(2))
 
 
 @intrinsic

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels.jit import Hook, Term
 from ..kernels.terms import apply_linear
-from ..parameters import Parameterized, numbers, whole_number
+from ..parameters import Parameterized, is_vector, numbers, whole_number
 from .null_space import null_space
 
 
@@ -69,11 +69,14 @@ class Operator(Parameterized):
     @property
     def n_inputs(self) -> int:
         """d, the length of x."""
-        if self.known_inputs is None:
+        if self._n_inputs is not None:
+            return self._n_inputs
+        known = self._own_inputs()
+        if known is None:
             raise InputError(
                 f"{type(self).__name__} does not know the length of x yet. Pass it to a Problem or call bind(d) first."
             )
-        return self.known_inputs
+        return known
 
     @property
     def known_inputs(self) -> int | None:
@@ -238,7 +241,7 @@ class Operator(Parameterized):
         return null_space(self.matrix()[:, inputs])
 
     def _apply(self, term: Term, vector: Any, inputs: int, outputs: int) -> np.ndarray:
-        flat = numbers("The vector", vector).reshape(-1)
+        flat = vector if is_vector(vector) else numbers("The vector", vector).reshape(-1)
         if flat.size != inputs:
             raise InputError(
                 f"{type(self).__name__} takes a vector of {inputs} entries here and got {flat.size}. "

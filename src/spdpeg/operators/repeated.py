@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..kernels.jit import NO_REALS, Term, as_ints
 from ..kernels.terms import join, repeated, repeated_adjoint
-from ..parameters import whole_number
+from ..parameters import is_vector, whole_number
 from .base import Operator
 from .matrix import as_operator
 
@@ -80,6 +80,13 @@ class Repeated(Operator):
     @property
     def squared_norm(self) -> float:
         return self.part.squared_norm
+
+    def forward(self, x: Any) -> np.ndarray:
+        # Beside an intercept it is G itself, without the memory of a joint term.
+        if self.copies == 1 and is_vector(x) and x.size == self.n_inputs:
+            part = self.part
+            return part.forward(x[: part.n_inputs])
+        return super().forward(x)
 
     @property
     def forward_term(self) -> Term:

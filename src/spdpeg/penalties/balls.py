@@ -7,8 +7,9 @@ from ..errors import InputError
 from ..kernels import jit
 from ..kernels.thresholds import excess, largest, length, threshold
 from ..parameters import positive
-from .base import FEASIBLE, Packed, Penalty, norm
+from .base import Packed, Penalty
 from .conic import ConicForm, ball, broken_lines, identity
+from .shared import FEASIBLE, norm
 
 
 class L2Ball(Penalty):

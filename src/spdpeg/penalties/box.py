@@ -7,8 +7,9 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..kernels import jit
-from .base import FEASIBLE, Packed, Penalty, ends, numbers_of, vector_of
+from .base import Packed, Penalty
 from .conic import ConicForm, broken_lines
+from .shared import FEASIBLE, ends, numbers_of, vector_of
 
 
 class Box(Penalty):

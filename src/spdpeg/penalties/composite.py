@@ -71,7 +71,11 @@ class SeparableSum(Penalty):
         return min(part.strong_convexity for part in self.parts)
 
     def value(self, v: np.ndarray) -> float:
-        return sum(part.value(block) for part, block in self._blocks(v))
+        total, start = 0.0, 0
+        for part, n in zip(self.parts, self.sizes, strict=True):
+            total += part.value(v[start : start + n])
+            start += n
+        return total
 
     def conjugate(self, u: np.ndarray) -> float:
         return sum(part.conjugate(block) for part, block in self._blocks(u))

@@ -7,10 +7,11 @@ import numpy as np
 
 from ..kernels import jit
 from ..kernels.jit import inner
-from .base import Packed, Penalty, ends, half_square, in_dual_domain, interval_scale, weights_of
+from .base import Packed, Penalty
 from .conic import ConicForm
 from .l1 import L1
 from .l2 import L2Squared
+from .shared import ends, half_square, in_dual_domain, interval_scale, weights_of
 
 
 @inner

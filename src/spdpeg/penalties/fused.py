@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from ..kernels import chain, jit
 from ..kernels.chain import MEMORY, chain_prox
 from ..kernels.jit import as_reals
-from .base import Packed, Penalty, weight_of, weights_of
+from .base import Packed, Penalty
 from .conic import ConicForm, broken_lines
 from .l1 import L1
+from .shared import weight_of, weights_of
 
 _ROUNDING = 4.0 * np.finfo(float).eps
 """Relative error of sums along the chain."""
@@ -49,7 +50,8 @@ class FusedL1(Penalty):
         self.l2 = l2
 
     def value(self, v: np.ndarray) -> float:
-        return float(self.l1 * np.sum(np.abs(v)) + np.sum(np.asarray(self.l2) * np.abs(v[1:] - v[:-1])))
+        jumps = np.asarray(self.l2) * np.abs(v[1:] - v[:-1])
+        return float(self.l1 * np.add.reduce(np.abs(v), axis=None) + np.add.reduce(jumps, axis=None))
 
     def conjugate(self, u: np.ndarray) -> float:
         l1, l2 = self._weights(u.size)
@@ -77,8 +79,8 @@ class FusedL1(Penalty):
     def conic_form(self, size: int) -> ConicForm:
         l1, l2 = self._weights(size)
         edges = l2.size
-        ends = (np.repeat(np.arange(edges), 2), np.repeat(np.arange(edges), 2) + np.tile([0, 1], edges))
-        jumps = sp.csr_array((np.tile([-1.0, 1.0], edges), ends), shape=(edges, size))
+        columns = (np.arange(2 * edges) + 1) // 2
+        jumps = sp.csr_array((np.tile([-1.0, 1.0], edges), columns, 2 * np.arange(edges + 1)), shape=(edges, size))
         return L1(l1).conic_form(size) + broken_lines(jumps, 0.0, l2, l2)
 
     def free(self, size: int) -> np.ndarray:

@@ -8,8 +8,9 @@ import numpy as np
 from ..errors import InputError
 from ..kernels import jit
 from ..kernels.jit import inner
-from .base import Groups, Packed, Penalty, in_dual_domain, interval_scale, weights_of
+from .base import Groups, Packed, Penalty
 from .conic import ConicForm, norms
+from .shared import in_dual_domain, interval_scale, weights_of
 
 _SAFE = 1e300
 """Squares between 1 / _SAFE and _SAFE lost nothing to overflow or underflow."""

@@ -7,9 +7,10 @@ import scipy.sparse as sp
 
 from ..kernels import jit
 from ..parameters import positive
-from .base import Packed, Penalty, half_square, in_dual_domain, weights_of
+from .base import Packed, Penalty
 from .conic import ConicForm, broken_lines
 from .l1 import DualBox
+from .shared import half_square, in_dual_domain, weights_of
 
 
 class HuberL1(DualBox):

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels import jit
-from .base import Packed, Penalty, half_square, weights_of
+from .base import Packed, Penalty
 from .conic import ConicForm, squares
+from .shared import half_square, weights_of
 
 
 class L2Squared(Penalty):

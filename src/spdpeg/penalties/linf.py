@@ -7,8 +7,9 @@ import scipy.sparse as sp
 
 from ..kernels import jit
 from .balls import L1Ball
-from .base import Packed, Penalty, in_dual_domain, weight_of
+from .base import Packed, Penalty
 from .conic import ConicForm, broken_lines
+from .shared import in_dual_domain, weight_of
 
 
 class LInf(Penalty):

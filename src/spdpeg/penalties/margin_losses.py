@@ -10,8 +10,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels import jit
-from .base import Packed, Penalty, ends, in_dual_domain, interval_scale, numbers_of, weights_of
+from .base import Packed, Penalty
 from .conic import ConicForm, broken_lines, identity
+from .shared import ends, in_dual_domain, interval_scale, numbers_of, weights_of
 
 
 class Hinge(Penalty):

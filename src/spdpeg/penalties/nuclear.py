@@ -7,8 +7,9 @@ import numpy as np
 from ..errors import InputError
 from ..kernels import jit
 from ..parameters import shown
-from .base import Packed, Penalty, in_dual_domain, weight_of
+from .base import Packed, Penalty
 from .conic import ConicForm, norms, nuclear_norm
+from .shared import in_dual_domain, weight_of
 
 
 class Nuclear(Penalty):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
-from .base import Packed, Penalty, no_parameters
+from .base import Packed, Penalty
 from .conic import ConicForm, squares
 
 
@@ -54,7 +54,7 @@ class Zero(Penalty):
         return squares(0.0, size)
 
     def pack(self, size: int) -> Packed:
-        return no_parameters()
+        return Packed(jit.NO_REALS, jit.NONE)
 
     @jit.prox
     @staticmethod

@@ -199,7 +199,7 @@ class Solver(Parameterized):
         vectors["y"][: y.size] = y
 
     def sampler(self, problem: View, state: State) -> Sampler:
-        """The sampler that chooses the rows of batches.
+        """The sampler that chooses the rows of batches; not asked of a method that sees sums over all rows only.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class Solver(Parameterized):
         """
         n = problem.sums.n_rows
         if self.about.deterministic:
-            return InOrder(0 if self.on_sums else n)
+            return InOrder(n)
         return make_sampler(self.sampling, n, state.batch_size, state.seed, problem.rows.on_disk)
 
     def default_batch(self, problem: View) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..data import Block, Dense
 from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts, select, selected_counts
-from ..kernels.jit import CHUNK, frozen
+from ..kernels.jit import CHUNK, Term, frozen
 from ..kernels.lapack import routines
 from ..kernels.row_sums import column_squares
 from ..kernels.row_sums import margins as row_margins
@@ -27,7 +27,7 @@ _NO_ROOM = DenseChunk(_NO_MATRIX, routines())
 
 
 class BlockSums(NamedTuple):
-    """Means over a block; arrays that were not asked for are empty."""
+    """A block's part of means over all rows; arrays that were not asked for are empty."""
 
     loss: float
     gradient: np.ndarray
@@ -46,19 +46,32 @@ class Request(NamedTuple):
     curvature: bool
     ahead: np.ndarray
     """The point whose slopes a model predicts, or nothing."""
+    losses: Term
+    curvatures: Term
+    """The loss with its slopes, and its curvature, as kernels take them."""
+    n_rows: int
+    """Rows of all blocks."""
 
 
-def read(block: Block, loss: Loss, request: Request, here: AtRows, model: AtRows | None, u: np.ndarray) -> BlockSums:
+def read(block: Block, request: Request, here: AtRows, model: AtRows | None, u: np.ndarray) -> BlockSums:
     """Fill what belongs to the rows of a block, and return its sums."""
     d = block.rows.width + (block.rows.bias != 0.0)
     out = np.zeros((d, d)) if request.curvature else _NO_MATRIX
     gradient = np.zeros(d)
     step = Ahead(*[_NOTHING] * 6) if model is None else Ahead(request.ahead, *model, u, np.zeros(d))
-    data = Labelled(*block, loss.read_term, loss.curvature_term)
+    data = Labelled(*block, request.losses, request.curvatures)
     room = _room(block.rows, d) if request.curvature else _NO_ROOM
     value = float(sweep(data, request.x, request.known, room, here, step, gradient, out))
+    # Kernels return means over the block. They are scaled here, since threads share this work; what is left to add up
+    # has d^2 numbers for each block.
+    fraction = block.labels.size / request.n_rows
+    if fraction != 1.0:
+        value *= fraction
+        for vector in (gradient, out, step.gradient):
+            vector *= fraction
     curvatures = here.curvatures
-    return BlockSums(value, gradient, out, step.gradient, float(curvatures.min()), float(curvatures.max()))
+    least, largest = float(np.minimum.reduce(curvatures)), float(np.maximum.reduce(curvatures))
+    return BlockSums(value, gradient, out, step.gradient, least, largest)
 
 
 def margins(rows: Rows, n_rows: int, x: np.ndarray) -> np.ndarray:
@@ -98,8 +111,16 @@ def gram(rows: Rows, factors: np.ndarray) -> np.ndarray:
 
 def _room(rows: Rows, d: int) -> DenseChunk:
     """Work space in which sparse rows are written out, where that makes their outer products cheaper."""
-    dense = rows.indptr.size == 0 or _is_dense(_squares(rows), rows.indptr.size - 1, d)
+    dense = rows.indptr.size == 0 or _are_long(rows, d)
     return DenseChunk(np.empty((CHUNK, d)), routines()) if dense else _NO_ROOM
+
+
+def _are_long(rows: Rows, d: int) -> bool:
+    """Whether sparse rows have so many entries that BLAS adds up their outer products faster."""
+    n_rows = rows.indptr.size - 1
+    # Rows of the same length have the least sum of squares, for which nothing has to be counted.
+    least = float(rows.indptr[-1] - rows.indptr[0]) ** 2 / max(n_rows, 1)
+    return _is_dense(least, n_rows, d) or _is_dense(_squares(rows), n_rows, d)
 
 
 def _squares(rows: Rows) -> float:

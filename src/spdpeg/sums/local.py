@@ -63,6 +63,10 @@ class LocalSums:
         self._ranges = [slice(start, stop) for start, stop in pairwise(starts)]
         # Kernels return means over their block, so that their sizes do not depend on how rows are cut.
         self._fractions = [(some.stop - some.start) / self.n_rows for some in self._ranges]
+        self._alone: Block | None = None
+        """All rows, where they are in memory and one block."""
+        if len(self._ranges) == 1 and self.resident:
+            self._alone = self._block(0, next(row_blocks.blocks()))
 
     @classmethod
     def of(cls, block: Block, loss: Loss) -> Self:
@@ -270,28 +274,25 @@ class LocalSums:
         here = AtRows(margins, np.empty(self.n_rows), np.empty(self.n_rows))
         before: AtRows | None = model.at_rows if model is not None and predicts else None
         u = np.empty(self.n_rows if predicts else 0)
-        request = block_sums.Request(x, known, curvature, _NOTHING if ahead is None else ahead)
+        request = self._request(x, known, curvature, ahead)
 
         def one(block: Block, some: slice) -> block_sums.BlockSums:
             based = None if before is None else _cut(before, some)
-            return block_sums.read(block, self._loss, request, _cut(here, some), based, u[some])
+            return block_sums.read(block, request, _cut(here, some), based, u[some])
 
         sweep = self._sweep(one, request)
         sweep.margins, sweep.at_rows, sweep.predicted = margins, here, u if predicts else None
         return sweep
 
+    def _request(
+        self, x: np.ndarray, known: bool, curvature: bool, ahead: np.ndarray | None = None
+    ) -> block_sums.Request:
+        loss, point = self._loss, _NOTHING if ahead is None else ahead
+        return block_sums.Request(x, known, curvature, point, loss.read_term, loss.curvature_term, self.n_rows)
+
     def _sweep(self, one: Callable[[Block, slice], block_sums.BlockSums], request: block_sums.Request) -> Sweep:
         """The sums over blocks, added up; without what stays with the rows."""
-
-        def scaled(block: Block, some: slice) -> block_sums.BlockSums:
-            sums = one(block, some)
-            # Here, since threads share this work. What is left to add up has d^2 numbers for each block.
-            fraction = block.labels.size / self.n_rows
-            for vector in (sums.gradient, sums.curvature, sums.predicted_gradient):
-                vector *= fraction
-            return sums._replace(loss=fraction * sums.loss)
-
-        parts = self._each(scaled)
+        parts = self._each(one)
         loss, gradient, H, predicted, least, largest = next(parts)
         for sums in parts:
             loss += sums.loss
@@ -353,18 +354,18 @@ class LocalSums:
     def _each(self, one: Callable[[Block, slice], Any]) -> Iterator[Any]:
         """The results of a function of each block, in order."""
         self.reads += 1
-        numbered = enumerate(self._row_blocks.blocks())
-        if len(self._ranges) == 1 and self._row_blocks.resident:
+        if self._alone is not None:
             # Small data: a thread would cost more than the work.
-            yield one(self._block(*next(numbered)), self._ranges[0])
+            yield one(self._alone, self._ranges[0])
             return
+        numbered = enumerate(self._row_blocks.blocks())
 
         def work(item: tuple[int, Rows]) -> Any:
             return one(self._block(*item), self._ranges[item[0]])
 
         # Blocks are added up in their order, each by one thread of BLAS: the same bits for any number of threads.
         with threads.one_blas_thread():
-            if self._row_blocks.resident:
+            if self.resident:
                 yield from threads.in_order(work, numbered)
                 return
             number = self.reads
@@ -383,7 +384,7 @@ def _square_sum(u: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float
 
 
 def _cut(vectors: AtRows, some: slice) -> AtRows:
-    return AtRows(*(vector[some] for vector in vectors))
+    return AtRows(vectors.margins[some], vectors.slopes[some], vectors.curvatures[some])
 
 
 def _point_between(start: Sweep, end: Sweep, length: float) -> np.ndarray:

@@ -112,16 +112,14 @@ class OutOfCoreSums(LocalSums):
         """
         here = Margins(x.copy())
         if model is None or ahead is None:
-            return self._met(here, block_sums.Request(x, False, curvature, _NOTHING))
+            return self._met(here, self._request(x, False, curvature))
         # There is room for one vector. What a bound asks for next are the predicted slopes; margins follow from x.
         predicted, kept = Predicted(model.at_rows, ahead.copy()), self._emptied()
-        request, values = block_sums.Request(x, False, curvature, predicted.point), self._values()
+        request, values = self._request(x, False, curvature, predicted.point), self._values()
 
         def one(block: Block, some: slice) -> block_sums.BlockSums:
             based = predicted.model.at_rows(block, some, self._loss, values)
-            return block_sums.read(
-                block, self._loss, request, _blank(np.empty(some.stop - some.start)), based, kept[some]
-            )
+            return block_sums.read(block, request, _blank(np.empty(some.stop - some.start)), based, kept[some])
 
         sweep = self._sweep(one, request)
         self._keep(predicted, kept)
@@ -130,7 +128,7 @@ class OutOfCoreSums(LocalSums):
 
     def at_margins(self, margins: Recipe, *, curvature: bool = False) -> Sweep:
         """The same at a point whose margins are known. One read."""
-        return self._met(margins, block_sums.Request(np.zeros(self.n_columns), True, curvature, _NOTHING))
+        return self._met(margins, self._request(np.zeros(self.n_columns), True, curvature))
 
     def floored(self, sweep: Sweep, floor: float) -> Sweep:
         """The same sums, in whose curvature no row has less than `floor`. One read."""
@@ -222,7 +220,7 @@ class OutOfCoreSums(LocalSums):
             if squares is not None:
                 squares[some.start] = block_sums.column_squares_of(block)
             here = _blank(values(margins, block, some) if request.known else np.empty(some.stop - some.start))
-            sums = block_sums.read(block, self._loss, request, here, None, _NOTHING)
+            sums = block_sums.read(block, request, here, None, _NOTHING)
             if not held:
                 kept[some] = here.margins
             return sums

@@ -157,11 +157,12 @@ class Read:
 
 def cut(rows: Rows, n_rows: int, on_disk: bool = False) -> InMemory:
     """Rows in memory, or on a memory map, cut into blocks without a copy."""
-    count = max(1, -(-_entries(rows) // BLOCK_ENTRIES))
-    if count > 1:
-        count = min(_SHARED_BY * -(-count // _SHARED_BY), n_rows)
-    starts = [int(start) for start in np.linspace(0, n_rows, count + 1)]
     kind = Mapped if on_disk else InMemory
+    count = -(-_entries(rows) // BLOCK_ENTRIES)
+    if count <= 1:
+        return kind([rows], [0, n_rows])
+    count = min(_SHARED_BY * -(-count // _SHARED_BY), n_rows)
+    starts = [int(start) for start in np.linspace(0, n_rows, count + 1)]
     return kind([_slice(rows, *ends) for ends in pairwise(starts)], starts)
 
 

@@ -116,7 +116,7 @@ class Regularization:
         """Columns that span the directions in which no penalty grows; None if there are too many to find."""
         free = np.flatnonzero(self.regularizer.free(self.n_coordinates))
         if free.size == 0:
-            return sp.csc_array((self.n_coordinates, 0))
+            return _no_direction(self.n_coordinates)
         if free.size == 1 and self._intercept:
             return _last_direction(self.n_coordinates)
         if self.r2.vanishes:
@@ -138,6 +138,12 @@ class Regularization:
 
     def _beside_intercept(self, penalty: Penalty) -> Penalty:
         return SeparableSum([penalty, penalties.Zero()], [self._n_features, 1]) if self._intercept else penalty
+
+
+@lru_cache(maxsize=16)
+def _no_direction(size: int) -> sp.csc_array:
+    """No direction at all; cached for the same reason as the next."""
+    return sp.csc_array((size, 0))
 
 
 @lru_cache(maxsize=16)

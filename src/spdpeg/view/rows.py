@@ -83,7 +83,7 @@ class LabelledRows:
             if offset is not None:
                 self._labels, self._weights = shifted(self.loss, self._labels, self._weights, offset)
             if not isinstance(self.source, Tables):
-                self._block = Block(self.source.rows._replace(bias=self.bias), self._labels, self._weights)
+                self._block = Block(self.source.filled._replace(bias=self.bias), self._labels, self._weights)
         if isinstance(intercept, bool | np.bool_) and intercept:
             self._choose_bias()
         if self._block is not None and not self.on_disk:  # rows on a disk are checked when they are first read
