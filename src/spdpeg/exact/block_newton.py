@@ -27,6 +27,10 @@ _LITTLE = 0.01
 _INEXACT = 0.2
 """Fraction of what the conditions at hand miss, to which a model is solved."""
 
+_NEAR = 1e3
+"""Times what may be missed in the end, at which blocks that wait are looked at: those that open then take part in the
+last steps."""
+
 
 class Reached(NamedTuple):
     """The point that the steps reached."""
@@ -72,7 +76,7 @@ def _minimized(
     for i in range(n):
         margins[i] = row_dot(rows, i, w)
     value = _read(data, margins, slopes) + _squares(penalties.ridge, w) + norms_at(penalties, w)
-    floor, visits, gained = 0.0, 0.0, np.inf
+    floor, visits, gained, looked = 0.0, 0.0, np.inf, False
     for _ in range(_MOST_STEPS):
         if not np.isfinite(value):
             return False
@@ -80,12 +84,13 @@ def _minimized(
         missed = _open(model, penalties, w, abs(value), opened, steep, room)
         enough = (aim.coarse if visits > aim.visits else aim.fine) * abs(value)
         little = visits > aim.visits and gained <= _LITTLE * aim.coarse * abs(value)
-        if missed <= enough or little:
+        if missed <= enough or little or (missed <= _NEAR * enough and not looked):
             # Blocks that were held at the start of the last steps may not be any more.
             before = np.count_nonzero(opened)
             opened[:] = True
             missed = _open(model, penalties, w, abs(value), opened, steep, room)
-            if missed <= enough or (little and np.count_nonzero(opened) <= before):
+            looked = np.count_nonzero(opened) <= before
+            if missed <= enough or (little and looked):
                 return missed <= enough or gained <= ROUNDING * abs(value)
         if missed == np.inf:
             # Where the loss is a line for all rows of a column, the model has no minimum.
