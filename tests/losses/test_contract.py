@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from spdpeg import Problem, losses
+from spdpeg.data import Dense
 from spdpeg.errors import InputError, UnsupportedError
 from spdpeg.kernels.jit import CHUNK, as_reals
 from spdpeg.kernels.losses import conjugates_at, slope_sum, sum_chunks
+from spdpeg.kernels.sweeps import AtRows, Labelled, read_margins
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 FAR = [-1e300, -1e4, 1e4, 1e300]
@@ -265,6 +267,7 @@ def test_sums_over_rows_are_those_of_single_rows(case: Case, weighted: bool) -> 
     weights = rng.random(t.size) if weighted else np.ones(t.size)
     data = as_reals(b), as_reals(weights if weighted else np.empty(0))
     spare = np.empty(CHUNK), np.empty(CHUNK)
+    no_rows = Dense(np.empty((t.size, 1))).rows
     expected = case.loss.derivative(t, b)
     total = slope_sum(case.loss.read_term, t - 0.5, 0.5, *data, *spare)
     assert total == pytest.approx(np.sum(weights * expected), rel=1e-12, abs=1e-9)
@@ -276,6 +279,9 @@ def test_sums_over_rows_are_those_of_single_rows(case: Case, weighted: bool) -> 
     u = np.where(expected > 0.0, 0.5, 0.8) * expected
     dual = conjugates_at(*terms, t - 0.5, 0.5, 0.5, 0.8, *data, *spare)
     assert dual == pytest.approx(np.sum(weights * case.loss.conjugate(u, b)), rel=1e-12)
+    curvatures = np.empty(t.size)
+    read_margins(Labelled(no_rows, *data, terms[0], case.loss.curvatures_term), AtRows(t, np.empty(t.size), curvatures))
+    np.testing.assert_allclose(curvatures, case.loss.second_derivative(t, b), rtol=1e-14)
 
 
 def test_sums_tell_what_lies_outside(case: Case) -> None:

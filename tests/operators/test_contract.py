@@ -137,6 +137,7 @@ def test_equals_its_matrix(operator: Operator) -> None:
     matrix = operator.matrix()
     assert isinstance(matrix, sp.csr_array)
     assert matrix.shape == (operator.n_outputs, operator.n_inputs)
+    np.testing.assert_allclose(operator.column_sizes, np.linalg.norm(matrix.toarray(), axis=0), rtol=1e-12)
     for x, y in pairs(operator):
         np.testing.assert_allclose(operator @ x, matrix @ x, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(operator.adjoint(y), matrix.T @ y, rtol=1e-12, atol=1e-12)

@@ -46,6 +46,13 @@ def test_the_number_of_threads_changes_no_bit(loss: losses.Loss, sparse: bool) -
     assert one.certificate.met is not None
 
 
+def test_the_number_of_threads_changes_no_bit_of_a_path() -> None:
+    X, y, _ = datasets.piecewise_constant(700, 12)
+    one, two = (spdpeg.path(FusedLogisticRegression(n_jobs=n), X, y, n_lam1=4, n_lam2=4) for n in (None, 2))
+    assert one.coef.tobytes() == two.coef.tobytes()
+    assert one.gap.tobytes() == two.gap.tobytes()
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_blocks_add_up_to_the_whole(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     posed = problem(losses.Logistic(), sparse)
@@ -64,6 +71,12 @@ def test_blocks_add_up_to_the_whole(sparse: bool, monkeypatch: pytest.MonkeyPatc
     np.testing.assert_allclose(cut.statistics(), whole.statistics(), rtol=1e-13)
     np.testing.assert_allclose(cut.adjoint(ahead.predicted), whole.adjoint(ahead.predicted), atol=1e-14)
     assert cut.loss(x) == pytest.approx(whole.loss(x), rel=1e-14)
+    for sums in (cut, whole):
+        found = sums.slopes_at(x)
+        assert found.loss == pytest.approx(there.loss, rel=1e-14)
+        np.testing.assert_allclose(found.gradient, there.gradient, atol=1e-14)
+        np.testing.assert_array_equal(found.margins, there.margins)
+        np.testing.assert_array_equal(found.slopes, there.at_rows.slopes)
     labels = np.array([0] * 6 + [1] * 6 + [2])
     pieces = [sums.collapse(labels, 3).at(x[:3], curvature=True) for sums in (cut, whole)]
     np.testing.assert_allclose(pieces[0].curvature, pieces[1].curvature, atol=1e-14)

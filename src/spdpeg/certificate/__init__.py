@@ -12,8 +12,17 @@ lower bound on the optimal value (Fenchel). docs/theory.md tells why the bound h
 | residual | what is said where no bound exists |
 """
 
-from .bound import bound, certify, kkt_residual, least_gap
+from .bound import bound, certify, kkt_residual, least_gap, norm_bound
 from .record import Certificate
 from .slopes import null_model, objective_size
 
-__all__ = ["Certificate", "bound", "certify", "kkt_residual", "least_gap", "null_model", "objective_size"]
+__all__ = [
+    "Certificate",
+    "bound",
+    "certify",
+    "kkt_residual",
+    "least_gap",
+    "norm_bound",
+    "null_model",
+    "objective_size",
+]

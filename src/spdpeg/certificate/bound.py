@@ -17,7 +17,6 @@ import scipy.sparse.linalg
 from ..errors import UnsupportedError
 from ..kernels.jit import call_linear, call_prox, kernel
 from ..kernels.terms import Terms
-from ..operators import Operator
 from ..penalties import Penalty
 from ..sums import Evaluation, Token
 from ..view import View
@@ -26,7 +25,7 @@ from .residual import kkt_residual, residual
 from .restore import restored, sharper_value
 from .slopes import Slopes, at_point, balance, given, is_balanced, objective_size, root_mean_square
 
-__all__ = ["bound", "certify", "kkt_residual", "least_gap"]
+__all__ = ["bound", "certify", "kkt_residual", "least_gap", "norm_bound"]
 
 _POLISHING = 100
 """Dual steps that look for a better y; they read no data."""
@@ -131,6 +130,25 @@ def certify(
         return certificate
     obstacle = "" if math.isfinite(lower) else obstacle
     return Certificate(primal, lower, residual(problem, x, y, evaluation), obstacle=obstacle)
+
+
+def norm_bound(problem: View, u: Token, gradient: np.ndarray, x: np.ndarray, rounding: float) -> float:
+    """The lower bound from slopes u of the rows near x, where one norm holds all penalties; minus infinity elsewhere.
+
+    `gradient` is A^T W u / N up to this part of the sums of absolute values that are added up to it, which is paid for.
+    """
+    norm = _one_norm(problem)
+    if norm is None or _may_be_huge(problem):
+        return -math.inf
+    size = rounding * math.sqrt(problem.sums.mean_square(u)) * problem.bounds.column_sizes
+    inside = norm.nearest_dual(-gradient)
+    if np.any(np.abs(gradient + inside) > size):
+        return -math.inf
+    scale = norm.dual_scale(inside)
+    scale *= _INSIDE if scale < 1.0 else 1.0
+    cost = 2.0 * scale * float(size @ _radius(problem, x))
+    total = -problem.sums.conjugate(u, scale) - cost
+    return total if math.isfinite(total) and cost <= _MOST_COST * abs(total) else -math.inf
 
 
 def _next_to_zero(problem: View, primal: float, lower: float, tol: float | None) -> bool:
@@ -309,7 +327,7 @@ def _value(
         inside = r1.nearest_dual_by(v, size)
         excess = np.abs(v - inside) + before
         # Where multipliers are 0 but for their low digits, so is the size; the strongest ones tell what that is.
-        columns = np.hypot(problem.bounds.column_sizes, _column_sizes(problem.F))
+        columns = np.hypot(problem.bounds.column_sizes, problem.F.column_sizes)
         strongest = float(np.max(np.divide(size, columns, out=np.zeros(v.size), where=columns > 0.0), initial=0.0))
         if np.any(excess > _ROUNDING * np.maximum(size, np.finfo(float).eps * strongest * columns)):
             return -math.inf
@@ -344,14 +362,9 @@ def _radius(problem: View, x: np.ndarray) -> np.ndarray:
     columns; where a column is 0, in units of the columns of F, and after that as the largest entry."""
     others = np.full(x.size, float(np.max(np.abs(x), initial=0.0)))
     # The units of the rows come last, as they are the first choice.
-    for columns in (_column_sizes(problem.F), problem.bounds.column_sizes):
+    for columns in (problem.F.column_sizes, problem.bounds.column_sizes):
         np.divide(float(np.max(np.abs(x) * columns, initial=0.0)), columns, out=others, where=columns > 0.0)
     return _FARTHEST * (np.abs(x) + others)
-
-
-def _column_sizes(F: Operator) -> np.ndarray:
-    """Lengths of the columns of F."""
-    return np.sqrt(np.asarray((abs(F.matrix()) ** 2).sum(axis=0)).reshape(-1))
 
 
 def _given(problem: View, u: Token, gradient: np.ndarray | None) -> Slopes:

@@ -26,6 +26,8 @@ from ..exact.sparsa import SpaRSA
 from ..exact.working_set import WorkingSet
 from ..quadratic.sparse import LONG
 from ..result import Status
+from ..sampled_newton.continuation import Continuation
+from ..sampled_newton.kept_curvature import KeptCurvature, chain_penalty
 from ..sampled_newton.method import MOST_FEATURES, ROWS_PER_FEATURE, SampledNewton, fits, is_tall
 from ..sampled_newton.models import is_sparse
 from ..solvers.base import Periodic, Solver
@@ -375,16 +377,20 @@ def newton_first(problem: View) -> bool:
     return fits(problem) and _NEWTON_STEPS * newton_flops(problem) < max(_REDUCED_PASSES * one_pass, _SMALL)
 
 
-def continues(problem: View) -> bool:
-    """Whether runs from one penalty weight to the next should be Newton's, on a d x d matrix (`Continuation`)."""
+def continuation(problem: View) -> Continuation | KeptCurvature | None:
+    """What takes runs from one penalty weight to the next in memory; None if each should be one of `solve`."""
     rows = problem.rows
     if not rows.in_memory or not is_tall(problem) or not math.isfinite(problem.loss.curvature):
-        return False
+        return None
+    exact = _exact(problem)
+    newton = bool(exact) and isinstance(exact[0][0], ProxNewton) and not rows.on_disk
+    if newton and chain_penalty(problem) is not None:
+        return KeptCurvature(problem)
     # A step of the exact methods computes the curvature of all rows, which may cost several reads. Kept curvature takes
     # more steps, and gives the same structure where one prox holds all penalties.
     n, entries = rows.block.labels.size, rows.block.rows.values.size
-    kept = problem.penalty.joint is not None and not problem.loss.quadratic and not rows.on_disk
-    return ((kept and entries**2 > _CURVATURE * n) or not _exact(problem)) and newton_first(problem)
+    kept = newton and problem.penalty.joint is not None and entries**2 > _CURVATURE * n
+    return Continuation(problem) if (kept or not exact) and newton_first(problem) else None
 
 
 def newton_flops(problem: View) -> float:

@@ -156,8 +156,9 @@ class Classifier(ClassifierMixin, SumOverRows):
             return self._rows_on_cluster(X, y, sample_weight)
         X, y, weights = self._checked(X, y, sample_weight, reset=True)
         _require_classes(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        classes = np.unique(y)
         self._set_classes(classes)
+        codes = (y == classes[1]).astype(np.intp) if classes.size == 2 else np.searchsorted(classes, y)
         return fitting.Data(X, self._targets(codes), self._class_weighted(codes, weights))
 
     def _rows_on_cluster(self, X: Any, y: Any, sample_weight: Any) -> fitting.Data:

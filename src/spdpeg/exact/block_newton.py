@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.columns import add_column, column_dot, columns_of
-from ..kernels.jit import CHUNK, allocating_kernel, call_chunk, call_scalar, inner, shared
+from ..kernels.jit import CHUNK, allocating_kernel, call_chunk, inner, shared
 from ..kernels.lapack import Routines, routines
 from ..kernels.rows import row_dot, weight_of
 from ..kernels.sweeps import Labelled
@@ -53,7 +53,7 @@ class Aim(NamedTuple):
 def minimized(block: Block, loss: Loss, penalties: Blocks, w: np.ndarray, aim: Aim) -> Reached:
     """The minimum among the columns of a block, or where steps came to that lead no further."""
     w, margins = w.copy(), np.empty(block.labels.size)
-    data = Labelled(*block, loss.read_term, loss.curvature_term)
+    data = Labelled(*block, loss.read_term, loss.curvatures_term)
     found = _minimized(data, penalties, w, margins, aim, float(loss.curvature), routines())
     return Reached(w, margins, bool(found))
 
@@ -144,8 +144,10 @@ def _model_at(
 ) -> None:
     """The slopes and curvatures of the mean loss, these not below a fraction of the largest."""
     n, largest = margins.size, 0.0
+    for start in range(0, n, CHUNK):
+        some = slice(start, min(start + CHUNK, n))
+        call_chunk(data.curvatures, margins[some], data.labels[some], data.weights[some], model.curvatures[some])
     for i in range(n):
-        model.curvatures[i] = call_scalar(data.curvature, margins[i], data.labels[i])
         largest = max(largest, model.curvatures[i])
     least = floor * (bound if np.isfinite(bound) else largest)
     for i in range(n):

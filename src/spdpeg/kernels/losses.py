@@ -41,6 +41,17 @@ def plain_sum(
     return total
 
 
+@jit.chunk
+def curvature_of_each(
+    margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, reals: np.ndarray, ints: np.ndarray, out: np.ndarray
+) -> float:
+    """out = phi''(t, b); ints = [address of phi'', its own ints]. The sum has no meaning."""
+    term = Term(ints[0], reals, ints[1:])
+    for i in range(margins.size):
+        out[i] = call_scalar(term, margins[i], labels[i])
+    return 0.0
+
+
 @jit.scalar
 def difference_quotient(t: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
     """phi''(t, b) by central differences; ints = [address of phi']."""

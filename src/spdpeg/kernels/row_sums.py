@@ -65,6 +65,30 @@ def evaluate(
     return total / margins.size
 
 
+@kernel
+def slopes_at(
+    rows: Rows,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    read: Term,
+    x: np.ndarray,
+    margins: np.ndarray,
+    slopes: np.ndarray,
+    gradient: np.ndarray,
+) -> float:
+    """Mean loss at x; fills the margins A x, the slopes there, and the gradient of the mean loss."""
+    total = 0.0
+    gradient[:] = 0.0
+    for start in range(0, margins.size, CHUNK):
+        stop = min(start + CHUNK, margins.size)
+        for i in range(start, stop):
+            margins[i] = row_dot(rows, i, x)
+        total += call_chunk(read, margins[start:stop], labels[start:stop], weights[start:stop], slopes[start:stop])
+        for i in range(start, stop):
+            add_row(rows, i, weight_of(weights, i) * slopes[i] / margins.size, gradient)
+    return total / margins.size
+
+
 @inner
 def absorb(
     rows: Rows,
@@ -149,13 +173,14 @@ def gram_product(rows: Rows, weights: np.ndarray, stride: int, x: np.ndarray, ou
 
 @kernel
 def row_statistics(rows: Rows, labels: np.ndarray, weights: np.ndarray, derivative: Term, out: np.ndarray) -> None:
-    """out = (max of w|a|^2, sum of w|a|^2, sum of (w phi'(0, b) |a|)^2) over the rows.
+    """out = (max of w|a|^2, sum of w|a|^2, sum of (w phi'(0, b) |a|)^2, sum of (w phi'(0, b))^2) over the rows.
 
     The first entry is NaN if any entry of the data is NaN or infinite: one read of the data serves both purposes.
     """
     largest = 0.0
     total = 0.0
     noise = 0.0
+    slopes = 0.0
     finite = True
     for i in range(count(rows)):
         square = row_square(rows, i)
@@ -165,9 +190,11 @@ def row_statistics(rows: Rows, labels: np.ndarray, weights: np.ndarray, derivati
         total += w * square
         slope = w * call_scalar(derivative, 0.0, labels[i])
         noise += slope * slope * square
+        slopes += slope * slope
     out[0] = largest if finite else np.nan
     out[1] = total
     out[2] = noise
+    out[3] = slopes
 
 
 @kernel

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import CHUNK, Term, call_chunk, call_scalar, inner, kernel, shared
+from .jit import CHUNK, Term, call_chunk, inner, kernel, shared
 from .lapack import Routines, add_gram
 from .rows import Rows, add_row, add_row_twice, row_dot, weight_of
 
@@ -19,7 +19,7 @@ class Labelled(NamedTuple):
     labels: np.ndarray
     weights: np.ndarray
     read: Term
-    curvature: Term
+    curvatures: Term
 
 
 class AtRows(NamedTuple):
@@ -139,8 +139,7 @@ def sweep(
                 here.margins[i] = row_dot(data.rows, i, x)
         labels, weights = data.labels[start:stop], data.weights[start:stop]
         total += call_chunk(data.read, here.margins[start:stop], labels, weights, here.slopes[start:stop])
-        for i in range(start, stop):
-            here.curvatures[i] = call_scalar(data.curvature, here.margins[i], data.labels[i])
+        call_chunk(data.curvatures, here.margins[start:stop], labels, weights, here.curvatures[start:stop])
         if ahead.point.size:
             for i in range(start, stop):
                 there = here.margins[i] if same else row_dot(data.rows, i, ahead.point)
@@ -172,8 +171,7 @@ def read_margins(data: Labelled, here: AtRows) -> float:
         stop = min(start + CHUNK, n)
         labels, weights = data.labels[start:stop], data.weights[start:stop]
         total += call_chunk(data.read, here.margins[start:stop], labels, weights, here.slopes[start:stop])
-        for i in range(start, stop):
-            here.curvatures[i] = call_scalar(data.curvature, here.margins[i], data.labels[i])
+        call_chunk(data.curvatures, here.margins[start:stop], labels, weights, here.curvatures[start:stop])
     return total / n
 
 

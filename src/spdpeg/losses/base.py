@@ -9,6 +9,7 @@ from ..errors import InputError, UnsupportedError
 from ..kernels import jit
 from ..kernels.jit import Hook, Term, as_reals
 from ..kernels.losses import (
+    curvature_of_each,
     difference_quotient,
     implicit_prox,
     map_scalar,
@@ -77,6 +78,8 @@ class Loss(Parameterized):
     kernel_curvature: ClassVar[Hook | None] = None
     """`f(t, b, reals, ints) -> float`: phi''; differences of the derivative otherwise. At a kink of phi' the larger of
     the two one-sided values."""
+    kernel_curvatures: ClassVar[Hook | None] = None
+    """`f(margins, labels, weights, reals, ints, out) -> float`: phi'' of all rows, returns 0; row by row otherwise."""
 
     binary: ClassVar[bool] = False
     """Labels are two classes, seen by the hooks as -1 and +1."""
@@ -176,6 +179,14 @@ class Loss(Parameterized):
         if self.kernel_curvature is not None:
             return self.kernel_curvature.term(self.pack(), jit.NONE)
         return difference_quotient.term(self.pack(), np.array([self.kernel_derivative.address]))
+
+    @property
+    def curvatures_term(self) -> Term:
+        """All phi'' of a chunk of rows, as kernels take it."""
+        if self.kernel_curvatures is not None:
+            return self.kernel_curvatures.term(self.pack(), jit.NONE)
+        one = self.curvature_term
+        return curvature_of_each.term(one.reals, np.concatenate([[one.address], one.ints]))
 
     @property
     def read_term(self) -> Term:

@@ -100,6 +100,22 @@ class Logistic(Loss):
 
     @jit.chunk
     @staticmethod
+    def kernel_curvatures(
+        margins: np.ndarray,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        reals: np.ndarray,
+        ints: np.ndarray,
+        out: np.ndarray,
+    ) -> float:
+        for i in range(margins.size):
+            e = decay(abs(margins[i]))
+            large = 1.0 / (1.0 + e)
+            out[i] = e * large * large
+        return 0.0
+
+    @jit.chunk
+    @staticmethod
     def kernel_conjugates(
         u: np.ndarray, labels: np.ndarray, weights: np.ndarray, reals: np.ndarray, ints: np.ndarray, spare: np.ndarray
     ) -> float:

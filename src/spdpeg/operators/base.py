@@ -225,6 +225,12 @@ class Operator(Parameterized):
         columns = (np.concatenate(values), np.concatenate(rows), np.array(starts))
         return sp.csr_array(sp.csc_array(columns, shape=(self.n_outputs, self.n_inputs)))
 
+    @cached_property
+    def column_sizes(self) -> np.ndarray:
+        """Lengths of the columns of F."""
+        entries = self.matrix()
+        return np.sqrt(np.bincount(entries.indices, np.square(entries.data), minlength=self.n_inputs))
+
     def null_space(self, inputs: np.ndarray) -> sp.csc_array | None:
         """A basis of the v with F v = 0 that vanish outside the given inputs.
 

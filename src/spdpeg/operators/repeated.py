@@ -1,5 +1,6 @@
 """One operator on several segments of x: a structure for each class, and coordinates that it leaves alone."""
 
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -87,6 +88,10 @@ class Repeated(Operator):
             part = self.part
             return part.forward(x[: part.n_inputs])
         return super().forward(x)
+
+    @cached_property
+    def column_sizes(self) -> np.ndarray:
+        return np.tile(np.append(self.part.column_sizes, np.zeros(self.skip)), self.copies)
 
     @property
     def forward_term(self) -> Term:

@@ -9,16 +9,15 @@ such steps do not settle soon is left to `solve`.
 
 import math
 import time
-from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..certificate import Certificate, certify, least_gap, objective_size
-from ..result import History, Run, Status
+from ..result import Run
 from ..sums import Evaluation, evaluated_rows
 from ..view import View
 from .models import Form, Split, TallModel, splitting
+from .neighbours import Neighbour, Record, account, extrapolate
 
 _MOST_STEPS = 12
 _ACCURACY = 3e-4
@@ -34,20 +33,6 @@ _POOR = 0.1
 """Fraction of a gap that a step may leave before the curvature is recomputed."""
 _MISSES = 5
 """Steps that did not end a run, after which the curvature is recomputed."""
-
-
-class Neighbour(NamedTuple):
-    """A solution: x, its margins, the multipliers of F x in the sign of results, and the gradient of the loss."""
-
-    x: np.ndarray
-    margins: np.ndarray
-    dual: np.ndarray
-    gradient: np.ndarray
-
-
-def extrapolate(ends: Sequence[Any]) -> Any:
-    """beside + above - corner, of the ends of three neighbours; the end of the first if there are fewer."""
-    return ends[0] + ends[1] - ends[2] if len(ends) == 3 else ends[0]
 
 
 class Continuation:
@@ -74,7 +59,7 @@ class Continuation:
         # Of three neighbours the gradient is extrapolated, too: no row is read for the first model.
         x, margins, gradient, value, reads = start.x, start.margins, start.gradient, math.inf, 0
         known = near[0].x, near[0].gradient
-        records: list[tuple[float, int, float, float, float]] = []
+        records: list[Record] = []
         gap, accuracy = math.inf, _ACCURACY
         for step in range(1, _MOST_STEPS + 1):
             reads += n + self._refresh(margins)
@@ -90,14 +75,14 @@ class Continuation:
                 return None
             self._model.correct(x - known[0], evaluation.gradient - known[1])
             margins, gradient, known = evaluation.margins, evaluation.gradient, (x, evaluation.gradient)
-            records.append((reads / n, step, time.perf_counter() - begun, value, 0.0))
+            records.append(Record(reads / n, step, time.perf_counter() - begun, value))
             before, gap = gap, least_gap(problem, x, evaluation, value, tol)
             if not gap > tol * abs(value):
                 certificate = self._certify(problem, form, x, split, evaluation, tol)
                 if certificate.met is not None:
                     dual = -form.multiplier(problem, split)
-                    place = Neighbour(x, evaluation.margins, dual, evaluation.gradient)
-                    return _account(x, dual, certificate, records), place
+                    place = Neighbour(x, evaluation.margins, np.empty(0), dual, evaluation.gradient)
+                    return account(x, dual, certificate, records), place
                 gap = certificate.gap if math.isfinite(certificate.gap) else certificate.residual
             if step > 1:  # the first model is as good as what was extrapolated, whatever the curvature
                 self._misses += _MISSES if gap > _POOR * before else 1
@@ -121,10 +106,3 @@ class Continuation:
             return 0
         self._misses = 0
         return self._model.move(margins, 0.0, self._stride, 0, self._model.relative_rho)
-
-
-def _account(
-    x: np.ndarray, dual: np.ndarray, certificate: Certificate, records: list[tuple[float, int, float, float, float]]
-) -> Run:
-    history = History(*(np.array(column) for column in zip(*records, strict=True)))
-    return Run(x, dual, certificate.primal, certificate, history, records[-1][0], Status.of(certificate))

@@ -157,6 +157,13 @@ class TallModel:
         self._begin(relative_rho)
         return used
 
+    def adopt(self, H: np.ndarray) -> None:
+        """Go on with a curvature that is known; nothing happens if it is the one at hand."""
+        if self._H is not H:
+            relative_rho = self.relative_rho if self._H.size else math.nan
+            self._H = H
+            self._begin(relative_rho)
+
     def _begin(self, relative_rho: float) -> None:
         """Choose rho for a new matrix."""
         self._stuck = math.isinf(relative_rho)

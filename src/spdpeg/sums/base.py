@@ -6,6 +6,7 @@ hand it back, and ask for sums over it: here tokens are vectors with a number fo
 names of such vectors that stay where the rows are.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -77,6 +78,18 @@ class RowStatistics(NamedTuple):
     mean_square: float
     mean_noise: float
     """Mean of |gradient of one row's loss at x = 0|^2."""
+    mean_slope: float = math.nan
+    """Mean of (w phi'(0))^2; NaN on a cluster."""
+
+    def with_bias(self, bias: float) -> "RowStatistics":
+        """Those of the same rows, all of weight 1, with one more entry."""
+        square = bias * bias
+        return RowStatistics(
+            self.max_square + square,
+            self.mean_square + square,
+            self.mean_noise + square * self.mean_slope,
+            self.mean_slope,
+        )
 
 
 def evaluated_rows(sums: "Sums", x: np.ndarray, margins: Token = None) -> Evaluation:

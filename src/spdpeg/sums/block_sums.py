@@ -84,7 +84,7 @@ def margins(rows: Rows, n_rows: int, x: np.ndarray) -> np.ndarray:
 def at_margins(block: Block, loss: Loss, known: np.ndarray) -> AtRows:
     """Slopes and curvatures of a block's rows at known margins."""
     here = AtRows(known, np.empty(known.size), np.empty(known.size))
-    read_margins(Labelled(*block, loss.read_term, loss.curvature_term), here)
+    read_margins(Labelled(*block, loss.read_term, loss.curvatures_term), here)
     return here
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ..data.blocks import join
 from ..errors import InputError
 from ..kernels.jit import CHUNK, frozen
 from ..kernels.losses import conjugates_at, slope_sum, sum_chunks
-from ..kernels.row_sums import adjoint, evaluate, first_bad_row, loss_sum, row_statistics
+from ..kernels.row_sums import adjoint, evaluate, first_bad_row, loss_sum, row_statistics, slopes_at
 from ..kernels.rows import Rows
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
@@ -24,6 +24,15 @@ _NOTHING = np.zeros(0)
 
 Values = Callable[[Any, Block, slice], np.ndarray]
 """The numbers that a token means for the rows of a block."""
+
+
+class SlopesAt(NamedTuple):
+    """Loss and gradient at a point, margins and slopes of the rows there."""
+
+    loss: float
+    margins: np.ndarray
+    slopes: np.ndarray
+    gradient: np.ndarray
 
 
 class LocalSums:
@@ -111,6 +120,20 @@ class LocalSums:
         t = np.empty(self.n_rows) if margins is None else margins + shift if shift else margins
         return self._evaluated(x, lambda block, some: t[some], known)._replace(margins=t)
 
+    def slopes_at(self, x: np.ndarray) -> SlopesAt:
+        """Mean loss, margins, slopes and gradient at x: what `at` computes, without curvatures. One read."""
+        t, slopes, term = np.empty(self.n_rows), np.empty(self.n_rows), self._loss.read_term
+
+        def one(block: Block, some: slice) -> tuple[float, np.ndarray]:
+            gradient = np.empty(self.n_columns)
+            return float(slopes_at(*block, term, x, t[some], slopes[some], gradient)), gradient
+
+        loss, gradient = 0.0, np.zeros(self.n_columns)
+        for fraction, (value, mean) in zip(self._fractions, self._each(one), strict=True):
+            loss += fraction * value
+            gradient += fraction * mean
+        return SlopesAt(loss, t, slopes, gradient)
+
     def loss(self, x: np.ndarray) -> float:
         """Mean loss alone. One read."""
         term = self._loss.value_term
@@ -178,16 +201,17 @@ class LocalSums:
         term = self._loss.derivative_term
 
         def one(block: Block, some: slice) -> tuple[np.ndarray, int]:
-            sums = np.empty(3)
+            sums = np.empty(4)
             row_statistics(*block, term, sums)
             return sums, int(first_bad_row(block.rows)) if np.isnan(sums[0]) else -1
 
-        largest, total, noise = 0.0, 0.0, 0.0
+        largest, rest = 0.0, np.zeros(3)
         for some, (sums, bad) in zip(self._ranges, self._each(one), strict=True):
             if np.isnan(sums[0]):
                 _refuse(some.start + bad if bad >= 0 else -1)
-            largest, total, noise = max(largest, float(sums[0])), total + float(sums[1]), noise + float(sums[2])
-        return RowStatistics(largest, total / self.n_rows, noise / self.n_rows)
+            largest = max(largest, float(sums[0]))
+            rest += sums[1:]
+        return RowStatistics(largest, *(rest / self.n_rows).tolist())
 
     def moments(self) -> Moments:
         """Second moments of rows and labels, all that the squared loss depends on. One read."""
@@ -288,7 +312,7 @@ class LocalSums:
         self, x: np.ndarray, known: bool, curvature: bool, ahead: np.ndarray | None = None
     ) -> block_sums.Request:
         loss, point = self._loss, _NOTHING if ahead is None else ahead
-        return block_sums.Request(x, known, curvature, point, loss.read_term, loss.curvature_term, self.n_rows)
+        return block_sums.Request(x, known, curvature, point, loss.read_term, loss.curvatures_term, self.n_rows)
 
     def _sweep(self, one: Callable[[Block, slice], block_sums.BlockSums], request: block_sums.Request) -> Sweep:
         """The sums over blocks, added up; without what stays with the rows."""

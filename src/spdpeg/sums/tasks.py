@@ -220,7 +220,7 @@ def conjugate_at(
 def rows_alone(resident: Resident, n_rows: int) -> Summand:
     """Sizes of rows and columns."""
     sums = resident.sums
-    largest, square, noise = sums.statistics()
+    largest, square, noise, _ = sums.statistics()
     return _mean(resident, n_rows, square, noise, sums.column_squares())._replace(largest=np.array([largest]))
 
 

@@ -32,6 +32,8 @@ class Regularization:
     n_features : int
     intercept : bool
         Whether x has one more coordinate, the last.
+    bound : Operator, optional
+        What F is made into for these coordinates, if that is known.
 
     Attributes
     ----------
@@ -44,7 +46,14 @@ class Regularization:
     """
 
     def __init__(
-        self, r1: Penalty, r2: Penalty, F: Any, domain: Penalty | None, n_features: int, intercept: bool
+        self,
+        r1: Penalty,
+        r2: Penalty,
+        F: Any,
+        domain: Penalty | None,
+        n_features: int,
+        intercept: bool,
+        bound: Operator | None = None,
     ) -> None:
         self.domain = domain
         self._n_features, self._intercept = n_features, intercept
@@ -53,13 +62,16 @@ class Regularization:
         inside.pack(n_features)  # refuses parameters that do not fit
         self._r1_of_features = r1
         self.r1, self.regularizer = self._beside_intercept(r1), self._beside_intercept(inside)
-        self.r2 = r2
-        self.F = self._make_operator(F)
+        self.r2, self._given_F = r2, F
+        self.F = self._make_operator(F) if bound is None else bound
         self.r2.pack(self.F.n_outputs)
 
     def with_terms(self, r1: Penalty, r2: Penalty, F: Any) -> "Regularization":
         """Others on the same coordinates, inside the same set."""
-        return Regularization(r1, r2, F, self.domain, self._n_features, self._intercept)
+        # A path has the same F at all of its weights, and what is known of it is kept.
+        same = F is self._given_F and isinstance(F, Operator) and F.known_inputs is not None
+        bound = self.F if same and not r2.vanishes and not self.r2.vanishes else None
+        return Regularization(r1, r2, F, self.domain, self._n_features, self._intercept, bound)
 
     def value(self, x: np.ndarray) -> float:
         """r1(x) + r2(F x); infinite outside the domain."""

@@ -84,10 +84,10 @@ class LabelledRows:
                 self._labels, self._weights = shifted(self.loss, self._labels, self._weights, offset)
             if not isinstance(self.source, Tables):
                 self._block = Block(self.source.filled._replace(bias=self.bias), self._labels, self._weights)
-        if isinstance(intercept, bool | np.bool_) and intercept:
-            self._choose_bias()
+        alone = self._choose_bias() if isinstance(intercept, bool | np.bool_) and intercept else None
         if self._block is not None and not self.on_disk:  # rows on a disk are checked when they are first read
-            self.statistics = self._checked(self._block)
+            once = None if self._block.weights.size else alone
+            self.statistics = once.with_bias(self.bias) if once is not None else self._checked(self._block)
 
     @cached_property
     def sums(self) -> Sums:
@@ -189,11 +189,15 @@ class LabelledRows:
 
     # --------------------------------------------------------------------------------------------------- private
 
-    def _choose_bias(self) -> None:
-        """Make the intercept's column as large as the rows are on average; 1 if all of them are empty."""
+    def _choose_bias(self) -> RowStatistics | None:
+        """Make the intercept's column as large as the rows are on average; 1 if all of them are empty.
+
+        Returns the statistics without that column, if they were computed.
+        """
+        statistics = None
         if isinstance(self.source, Partitions):
             self.bias = self.source.typical_bias
-            return
+            return None
         if isinstance(self.source, Source) and self.source.on_disk:
             # Any number will do; that of some rows saves a read of all of them.
             table = next(pieces(self.source))
@@ -204,10 +208,12 @@ class LabelledRows:
             )
         else:
             alone = self.block._replace(rows=self.block.rows._replace(bias=0.0))
-            square = LocalSums.of(alone, self.loss).statistics().mean_square
+            statistics = self._checked(alone)
+            square = statistics.mean_square
         self.bias = math.sqrt(square) if 0.0 < square < math.inf else 1.0
         if self._block is not None:
             self._block = self._block._replace(rows=self._block.rows._replace(bias=self.bias))
+        return statistics
 
     def _encode_labels(self, y: Any, name: str = "y") -> np.ndarray:
         if isinstance(self.source, Source) and y is None:

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import clone
 
 from ...engine import quietly
-from ...engine.auto import continues
+from ...engine.auto import continuation
 from ...exact.signal import is_chain, solve_chain
 from ...problem import Problem
 from ...result import uninterrupted
-from ...sampled_newton.continuation import Continuation, Neighbour, extrapolate
-from ...sums import evaluated_rows, threads
+from ...sampled_newton.neighbours import Neighbour, extrapolate
+from ...sums import threads
 from ...sums.moments import Moments
 from ..inputs import translated_errors
 from .flow import Solution, fit, keep
@@ -109,8 +109,7 @@ class SeparateFits:
 
     def __init__(self, whole: Plan) -> None:
         self._free = whole.settings.solver == "auto" and whole.settings.max_passes >= 1.0
-        quick = self._free and all(continues(problem.view) for problem in whole.problems)
-        self._continuations = [Continuation(problem.view) for problem in whole.problems] if quick else []
+        self._continuations = [continuation(problem.view) if self._free else None for problem in whole.problems]
 
     def fit(self, here: Plan, near: list[Ends]) -> tuple[list[Solution], Ends]:
         """Begin at a combination of fits."""
@@ -120,19 +119,19 @@ class SeparateFits:
     def _solve(self, k: int, here: Plan, near: list[Neighbour]) -> tuple[Solution, Neighbour]:
         """The k-th problem, and where it ended."""
         problem, settings = here.problems[k], here.settings
-        if near and self._continuations:
-            found = self._continuations[k].solve(problem.view, near, settings.tol, settings.max_passes)
+        way = self._continuations[k]
+        if near and way is not None:
+            found = way.solve(problem.view, near, settings.tol, settings.max_passes)
             if found is not None:
                 return Solution(problem, found[0]), found[1]
         if self._free and is_chain(problem.view):
             run = solve_chain(problem.view, settings.tol)
             if run is not None:
-                return Solution(problem, run), Neighbour(run.x, np.empty(0), run.dual, np.empty(0))
+                return Solution(problem, run), Neighbour.alone(run.x, run.dual)
         result = uninterrupted(quietly(problem, **settings._asdict(), **_start(problem, near)))
-        margins, gradient = np.empty(0), np.empty(0)
-        if self._continuations:
-            _, margins, gradient, _ = evaluated_rows(problem.view.sums, result.x)
-        return Solution(problem, result), Neighbour(result.x, margins, result.dual, gradient)
+        if way is None:
+            return Solution(problem, result), Neighbour.alone(result.x, result.dual)
+        return Solution(problem, result), Neighbour.read(problem.view, result.x, result.dual)
 
 
 def _start(problem: Problem, near: list[Neighbour]) -> dict[str, Any]:
