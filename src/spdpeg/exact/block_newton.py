@@ -89,7 +89,7 @@ def _minimized(
             before = np.count_nonzero(opened)
             opened[:] = True
             missed = _open(model, penalties, w, abs(value), opened, steep, room)
-            looked = np.count_nonzero(opened) <= before
+            looked = bool(np.count_nonzero(opened) <= before)
             if missed <= enough or (little and looked):
                 return missed <= enough or gained <= ROUNDING * abs(value)
         if missed == np.inf:
