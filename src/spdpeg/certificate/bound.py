@@ -2,9 +2,9 @@
 
 The conjugate of r1 is finite on a set that -(A^T W u / N + F^T y) must lie in. Three kinds of directions are treated
 differently. Where the set has an inside, as for a norm, u and y are scaled until the point lies in it. Where it is a
-single point or a half line, because r1 does not grow there, what sticks out must be no more than the rounding errors of
-the sums themselves, and is paid for: the bound loses its product with x. More than rounding is first removed, by moving
-the slopes (slopes.py) or the multiplier y.
+single point or a half line, because r1 does not grow there, the excess, which is how far the point lies outside, must
+be no more than the rounding errors of the sums themselves, and is paid for: the bound loses its product with x. More
+than rounding is first removed, by moving the slopes (slopes.py) or the multiplier y.
 """
 
 import math
@@ -43,13 +43,13 @@ _EXACT = 1e-8
 """Slopes may miss adding up to 0 by this fraction of their sizes if no tolerance is given: its square is rounding."""
 
 _ROUNDING = 64.0 * np.finfo(float).eps
-"""What may stick out of the domain of a conjugate, as a fraction of the sums of absolute values that were added up."""
+"""Largest excess over the domain of a conjugate, as a fraction of the sums of absolute values that were added up."""
 
 _LAST_DIGIT = 4.0 * np.finfo(float).eps
 """Change of conjugates, as a fraction of the products in them, between numbers of 32 digits and their first 16."""
 
 _FARTHEST = 10.0
-"""Solutions are taken to be at most so many times as large as x where something sticks out."""
+"""Solutions are taken to be at most so many times as large as x where there is an excess."""
 
 _NOISE = 1e-14
 """Fraction of the strongest effect below which a multiplier may be taken for 0."""
@@ -62,7 +62,7 @@ _REFINEMENTS = 5
 """Fraction of the mean diagonal that is added to F^T F, which is singular, and the corrections that undo it."""
 
 _MOST_COST = 1e-3
-"""Fraction of a bound that may be given up for what sticks out by rounding."""
+"""Fraction of a bound that may be given up for the excess that rounding leaves."""
 
 _NEXT_TO_0 = 1e-9
 """Objective, relative to that at x = 0, below which margins of 16 digits may not tell it from 0."""
@@ -221,7 +221,7 @@ def least_gap(problem: View, x: np.ndarray, evaluation: Evaluation, value: float
 def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray, wanted: float = -math.inf) -> float:
     """The best lower bound from slopes of the rows and a multiplier y, which may be improved; minus infinity if none.
 
-    `x` is a point near the solution, for what sticks out by rounding. A bound below `wanted` is worth more work.
+    `x` is a point near the solution, for the excess that rounding leaves. A bound below `wanted` is worth more work.
     """
     # A norm of everything needs no y: its dual ball says at once how far -A^T W u / N has to be scaled.
     norm = _one_norm(problem)
@@ -240,7 +240,7 @@ def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray, wanted: f
         polished = y.copy()
         _polish(problem, polished, slopes.gradient)
         best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(polished)), r1, polished, x))
-    # No better than the trivial bound: something sticks out where r1 is 0, where no scaling helps.
+    # No better than the trivial bound: there is an excess where r1 is 0, where no scaling helps.
     if best <= least and y.size:
         corrected = _corrected(problem, slopes, y)
         if corrected is not None:
@@ -256,7 +256,7 @@ def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray, wanted: f
 
 
 def _restored_bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray) -> float:
-    """The bound after slopes and multiplier were moved to where nothing sticks out, if they could be."""
+    """The bound after slopes and multiplier were moved into their domain, if they could be."""
     best = -math.inf
     # A multiplier that is 0 but for rounding would be free to move and take part in the correction; the later rounds
     # forbid it. So does the last with slopes, which are noise where the loss is at its least.
@@ -317,8 +317,8 @@ def _value(
     before = 0.0 if excess is None else excess
     excess = np.abs(v - inside) if excess is None else np.abs(v - inside) + before
     cost = 0.0
-    # What sticks out by rounding need not be removed: it is worth at most its product with the solution, whose size is
-    # bounded generously. Left unpaid, it could make a gap negative.
+    # The excess that rounding leaves need not be removed: it is worth at most its product with the solution, whose size
+    # is bounded generously. Left unpaid, it could make a gap negative.
     if np.any(excess) or np.any(unseen):
         # Sums of this size were added up to v.
         size = problem.bounds.column_sizes * (fraction * root_mean_square(problem, slopes))
@@ -345,7 +345,7 @@ def _value(
     if y is not None and y.size:
         total -= problem.r2.conjugate(scale * y)
     # Far from the solution the gradient may be so large that its rounding fills the domain of r1*, and x says nothing
-    # about the solution's size: a bound that lives on what sticks out is none.
+    # about the solution's size: a bound that lives on the excess is none.
     if scale * cost > _MOST_COST * abs(total):
         return -math.inf
     return total if total < math.inf and not math.isnan(total) else -math.inf
@@ -401,7 +401,7 @@ def _over_diagonal(problem: View, y: np.ndarray) -> Slopes | None:
 
 
 def _corrected(problem: View, slopes: Slopes, y: np.ndarray) -> np.ndarray | None:
-    """The y nearest to the given one for which nothing sticks out of the domain of r1*, if F reaches what does."""
+    """The y nearest to the given one that has no excess over the domain of r1*, if F reaches it."""
     v = -(slopes.gradient + problem.F.adjoint(y))
     excess = v - problem.regularizer.nearest_dual(v)
     free = np.flatnonzero(problem.regularizer.free(v.size))

@@ -1,4 +1,4 @@
-"""Slopes and multipliers moved to where nothing sticks out of the domain of r1*, as little as possible."""
+"""Slopes and multipliers moved into the domain of r1*, as little as possible."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -159,7 +159,7 @@ class _Domain:
         return np.asarray(out + (inside - self._penalty.nearest_dual(inside)))
 
     def nearest(self, v: np.ndarray, near: np.ndarray | float = 0.0) -> np.ndarray:
-        """v without what sticks out; an entry that is `near` an end, and nearer than to the other, becomes that end."""
+        """v without its excess; an entry that is `near` an end, and nearer than to the other, becomes that end."""
         near = np.minimum(near, 0.25 * (self._high - self._low))
         v = np.where(v <= self._low + near, self._low, np.where(v >= self._high - near, self._high, v))
         return self._penalty.nearest_dual(v)

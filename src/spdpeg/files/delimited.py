@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..kernels.decimals import LABEL, LABEL_BYTES, LEFT_OUT, powers, read_table
 from . import parallel
 from .columns import MOST_CATEGORIES, Columns, Roles, assembled, indicators, roles
-from .source import Lines, Source
+from .source import NumberedLines, Source
 from .table import Table, checked, labels
 
 _FEW = 3
@@ -183,7 +183,7 @@ def _block(layout: Layout, name: str, first: int, block: bytes) -> Part:
 
 def _line_by_line(layout: Layout, name: str, first: int, block: bytes) -> Part:
     """The same by NumPy's parser."""
-    source = Lines(name, first, block)
+    source = NumberedLines(name, first, block)
     numbers, texts = _fields(source, layout, None) or (np.empty((0, layout.width)), {})
     labels = [] if layout.roles.target is None else texts.get(layout.roles.target, [])
     return Part(numbers[:, layout.roles.features], None, labels, np.array(source.numbers, dtype=np.int64))
@@ -231,7 +231,7 @@ def _parse(source: Source, layout: Layout, limit: int | None, n_features: int | 
     return checked(source.name, X, y, n_features, names, source.place)
 
 
-def _fields(source: Lines, layout: Layout, limit: int | None) -> tuple[np.ndarray, dict[int, list[str]]] | None:
+def _fields(source: NumberedLines, layout: Layout, limit: int | None) -> tuple[np.ndarray, dict[int, list[str]]] | None:
     """Numbers of the next `limit` rows, and columns of text; None at the end of the file."""
     target, features, categories = layout.roles
     texts: dict[int, list[str]] = {column: [] for column in [*categories, *([] if target is None else [target])]}
@@ -271,7 +271,7 @@ def _fields(source: Lines, layout: Layout, limit: int | None) -> tuple[np.ndarra
     return numbers, texts
 
 
-def _complaint(source: Lines, layout: Layout, error: str) -> InputError:
+def _complaint(source: NumberedLines, layout: Layout, error: str) -> InputError:
     """The error message for a line that could not be read."""
     fields = fields_of(source, decoded(source, source.last), layout.delimiter, source.numbers[-1])
     if len(fields) != layout.width:
@@ -297,7 +297,7 @@ def delimiter_of(line: str) -> str:
     return max(",;\t", key=line.count)
 
 
-def fields_of(source: Lines, line: str, delimiter: str, number: int) -> list[str]:
+def fields_of(source: NumberedLines, line: str, delimiter: str, number: int) -> list[str]:
     """The fields of the line with this number."""
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=delimiter), [])]
@@ -308,7 +308,7 @@ def fields_of(source: Lines, line: str, delimiter: str, number: int) -> list[str
         ) from None
 
 
-def decoded(source: Lines, line: bytes, number: int | None = None) -> str:
+def decoded(source: NumberedLines, line: bytes, number: int | None = None) -> str:
     """A line as text; by default it is the last one that was read."""
     try:
         return line.decode().removeprefix("\ufeff")

@@ -38,7 +38,7 @@ _LIBSVM_ROW = re.compile(rb"\s*[^\s,;]+\s+(qid:\d+\s+)?\d+:")
 _CLUTO_HEADER = re.compile(rb"\s*\d+[ \t]+\d+([ \t]+\d+)?[ \t]*[\r\n]")
 
 
-class Lines:
+class NumberedLines:
     """Lines of a text, each with its number.
 
     Attributes
@@ -98,7 +98,7 @@ class Lines:
             ) from None
 
 
-class Source(Lines):
+class Source(NumberedLines):
     """A file, or standard input for "-", to be used in a `with` statement.
 
     Attributes

@@ -22,7 +22,7 @@ from ..parameters import Parameterized, numbers, positive
 from ..penalties import Penalty
 
 
-class Lines(NamedTuple):
+class TwoLines(NamedTuple):
     """phi(t, b) = short * max(offset - sign * t, 0) + over * max(sign * t - offset, 0), an entry for each label.
 
     A `smoothing` above 0 rounds the kink: the slope is (sign * t - offset) / smoothing, cut off at -short and over,
@@ -307,7 +307,7 @@ class Loss(Parameterized):
         """
         return np.full(labels.size, -np.inf), np.full(labels.size, np.inf)
 
-    def lines(self, labels: np.ndarray) -> Lines | None:
+    def lines(self, labels: np.ndarray) -> TwoLines | None:
         """The loss as two straight lines for each label, with a sharp or a rounded kink between them.
 
         Parameters
@@ -316,7 +316,7 @@ class Loss(Parameterized):
 
         Returns
         -------
-        Lines or None
+        TwoLines or None
             None for any other loss.
         """
         return None

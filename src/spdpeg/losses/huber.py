@@ -4,7 +4,7 @@ import numpy as np
 
 from ..kernels import jit
 from ..parameters import positive
-from .base import Lines, Loss, Shifted
+from .base import Loss, Shifted, TwoLines
 
 
 class Huber(Loss):
@@ -45,9 +45,9 @@ class Huber(Loss):
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.full(labels.size, -float(self.delta)), np.full(labels.size, float(self.delta))
 
-    def lines(self, labels: np.ndarray) -> Lines:
+    def lines(self, labels: np.ndarray) -> TwoLines:
         ends = np.full(labels.size, float(self.pack()[0]))
-        return Lines(np.ones(labels.size), labels, ends, ends, 1.0)
+        return TwoLines(np.ones(labels.size), labels, ends, ends, 1.0)
 
     @jit.scalar
     @staticmethod

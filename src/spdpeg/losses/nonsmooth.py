@@ -8,7 +8,7 @@ from .. import penalties
 from ..errors import InputError
 from ..kernels import jit
 from ..penalties import Penalty
-from .base import Lines, Loss, Shifted
+from .base import Loss, Shifted, TwoLines
 
 _ROUNDING = 1e-12
 """Rounding by which a slope from a prox may leave its interval."""
@@ -41,9 +41,9 @@ class Hinge(Loss):
     def curvature(self) -> float:
         return np.inf
 
-    def lines(self, labels: np.ndarray) -> Lines:
+    def lines(self, labels: np.ndarray) -> TwoLines:
         ones = np.ones(labels.size)
-        return Lines(labels, ones, ones, np.zeros(labels.size))
+        return TwoLines(labels, ones, ones, np.zeros(labels.size))
 
     def as_penalty(self, labels: np.ndarray, weights: np.ndarray) -> Penalty:
         return penalties.Hinge(labels, weights)
@@ -118,9 +118,9 @@ class Quantile(Loss):
     def shifted(self, labels: np.ndarray, offset: np.ndarray) -> Shifted:
         return Shifted(labels - offset, None)
 
-    def lines(self, labels: np.ndarray) -> Lines:
+    def lines(self, labels: np.ndarray) -> TwoLines:
         ones, level = np.ones(labels.size), float(self.pack()[0])
-        return Lines(ones, labels, level * ones, (1.0 - level) * ones)
+        return TwoLines(ones, labels, level * ones, (1.0 - level) * ones)
 
     def as_penalty(self, labels: np.ndarray, weights: np.ndarray) -> Penalty:
         return penalties.Quantile(labels, self.level, weights)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..kernels import jit
 from ..parameters import positive
-from .base import Lines, Loss
+from .base import Loss, TwoLines
 
 
 class SquaredHinge(Loss):
@@ -31,8 +31,8 @@ class SquaredHinge(Loss):
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.where(labels > 0.0, -np.inf, 0.0), np.where(labels > 0.0, 0.0, np.inf)
 
-    def lines(self, labels: np.ndarray) -> Lines:
-        return Lines(labels, np.ones(labels.size), np.full(labels.size, np.inf), np.zeros(labels.size), 1.0)
+    def lines(self, labels: np.ndarray) -> TwoLines:
+        return TwoLines(labels, np.ones(labels.size), np.full(labels.size, np.inf), np.zeros(labels.size), 1.0)
 
     @jit.scalar
     @staticmethod
@@ -100,9 +100,9 @@ class SmoothedHinge(Loss):
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.minimum(-labels, 0.0), np.maximum(-labels, 0.0)
 
-    def lines(self, labels: np.ndarray) -> Lines:
+    def lines(self, labels: np.ndarray) -> TwoLines:
         ones = np.ones(labels.size)
-        return Lines(labels, ones, ones, np.zeros(labels.size), float(self.pack()[0]))
+        return TwoLines(labels, ones, ones, np.zeros(labels.size), float(self.pack()[0]))
 
     @jit.scalar
     @staticmethod

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
-from .base import Lines, Loss, Shifted
+from .base import Loss, Shifted, TwoLines
 
 
 class Squared(Loss):
@@ -29,9 +29,9 @@ class Squared(Loss):
     def shifted(self, labels: np.ndarray, offset: np.ndarray) -> Shifted:
         return Shifted(labels - offset, None)
 
-    def lines(self, labels: np.ndarray) -> Lines:
+    def lines(self, labels: np.ndarray) -> TwoLines:
         ends = np.full(labels.size, np.inf)
-        return Lines(np.ones(labels.size), labels, ends, ends, 1.0)
+        return TwoLines(np.ones(labels.size), labels, ends, ends, 1.0)
 
     @jit.scalar
     @staticmethod

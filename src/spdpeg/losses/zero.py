@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
-from .base import Lines, Loss
+from .base import Loss, TwoLines
 
 
 class Zero(Loss):
@@ -31,9 +31,9 @@ class Zero(Loss):
     def slope_range(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(labels.size), np.zeros(labels.size)
 
-    def lines(self, labels: np.ndarray) -> Lines:
+    def lines(self, labels: np.ndarray) -> TwoLines:
         nothing = np.zeros(labels.size)
-        return Lines(np.ones(labels.size), nothing, nothing, nothing)
+        return TwoLines(np.ones(labels.size), nothing, nothing, nothing)
 
     @jit.scalar
     @staticmethod

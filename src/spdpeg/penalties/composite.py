@@ -214,7 +214,7 @@ class Constrained(Penalty):
                 return super().dual_scale(u)
             best = np.clip(self.penalty.maximizer(u), self.domain.lower, self.domain.upper)
             return self.penalty.dual_scale(np.where(np.isfinite(best), 0.0, u))
-        # What sticks out of the norm's own ball counts only where the set does not take it up.
+        # What lies outside the norm's own ball counts only where the set does not take it up.
         outside = self.penalty.prox(u)
         return self.penalty.dual_scale(np.where(self.domain.nearest_dual(outside) == outside, 0.0, u))
 
@@ -230,7 +230,7 @@ class Constrained(Penalty):
 
     def conjugate(self, u: np.ndarray) -> float:
         if self.penalty.homogeneous and self.domain.value(np.zeros_like(u)) == 0.0:
-            # The distance, in the gauge of the set, from u to the subgradients at 0; prox is what sticks out of them.
+            # The distance, in the gauge of the set, from u to the subgradients at 0; prox is what lies outside of them.
             return self.domain.conjugate(self.penalty.prox(u))
         if isinstance(self.penalty, L2Squared) and not np.any(self.penalty.weight):
             return self.domain.conjugate(u)

@@ -50,7 +50,7 @@ class Between(NamedTuple):
         return np.asarray(start + self.length * (values(self.end, block, some) - start))
 
 
-class Model(NamedTuple):
+class ModelAt(NamedTuple):
     """Where a model of the loss was made; curvatures are raised to the floor."""
 
     margins: "Recipe"
@@ -66,7 +66,7 @@ class Model(NamedTuple):
 class Predicted(NamedTuple):
     """Slopes that a model predicts for a point."""
 
-    model: Model
+    model: ModelAt
     point: np.ndarray
 
     def made(self, block: Block, some: slice, loss: Loss, values: Values) -> np.ndarray:
@@ -123,7 +123,7 @@ class OutOfCoreSums(LocalSums):
 
         sweep = self._sweep(one, request)
         self._keep(predicted, kept)
-        sweep.margins, sweep.at_rows, sweep.predicted = here, Model(here, 0.0), predicted
+        sweep.margins, sweep.at_rows, sweep.predicted = here, ModelAt(here, 0.0), predicted
         return sweep
 
     def at_margins(self, margins: Recipe, *, curvature: bool = False) -> Sweep:
@@ -132,7 +132,7 @@ class OutOfCoreSums(LocalSums):
 
     def floored(self, sweep: Sweep, floor: float) -> Sweep:
         """The same sums, in whose curvature no row has less than `floor`. One read."""
-        model, values = Model(sweep.at_rows.margins, floor), self._values()
+        model, values = ModelAt(sweep.at_rows.margins, floor), self._values()
 
         def one(block: Block, some: slice) -> np.ndarray:
             return block_sums.curvature(block, model.at_rows(block, some, self._loss, values).curvatures)
@@ -231,7 +231,7 @@ class OutOfCoreSums(LocalSums):
         if squares is not None:
             shares = zip(self._fractions, self._ranges, strict=True)
             self._column_squares = np.sum([fraction * squares[some.start] for fraction, some in shares], axis=0)
-        sweep.margins, sweep.at_rows = margins, Model(margins, 0.0)
+        sweep.margins, sweep.at_rows = margins, ModelAt(margins, 0.0)
         return sweep
 
     def _values(self) -> Values:

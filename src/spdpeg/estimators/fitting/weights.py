@@ -15,7 +15,7 @@ from ...data.blocks import data_matrix
 from ...errors import InputError, UnsupportedError
 from ...exact.cox import Cox
 from ...losses import Squared
-from ...losses.base import Lines
+from ...losses.base import TwoLines
 from ...operators import Operator, Repeated
 from ...parameters import as_number, numbers, shown, whole_number
 from ...penalties import FusedL1, Penalty
@@ -299,7 +299,7 @@ def _descent(problem: View) -> np.ndarray:
     return -problem.sums.adjoint(slopes)[: problem.rows.n_features]
 
 
-def _balanced(lines: Lines, weights: np.ndarray, intercept: bool) -> np.ndarray:
+def _balanced(lines: TwoLines, weights: np.ndarray, intercept: bool) -> np.ndarray:
     """Slopes of non-smooth losses at the same margin, which add up to 0 if an intercept sees to that.
 
     Kinks are rounded a little, so that the rows that have theirs at this margin divide what is left to balance.
