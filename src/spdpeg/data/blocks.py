@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from ..errors import StateError
 from ..kernels.jit import as_reals, frozen
-from ..kernels.rows import Rows
+from ..kernels.rows import Rows, copy_sparse_rows
 from .base import Block, Source, no_weights
 from .csr import CSR
 from .dense import Dense
@@ -29,7 +29,18 @@ def pick(block: Block, places: np.ndarray) -> Block:
     """A copy of the rows at these places, in this order."""
     rows, labels, weights = block
     kept = as_reals(weights[places]) if weights.size else no_weights()
-    return Block(_picked(rows, places), frozen(labels[places]), kept)
+    return Block(pick_rows(rows, places), frozen(labels[places]), kept)
+
+
+def pick_rows(rows: Rows, places: np.ndarray) -> Rows:
+    """The same of rows alone."""
+    if rows.indptr.size == 0:
+        return Dense(_table(rows)[places]).rows._replace(bias=rows.bias)
+    lengths = rows.indptr[places + 1] - rows.indptr[places]
+    total = int(lengths.sum())
+    out = _compressed(rows, np.empty(total, rows.values.dtype), np.empty(total, rows.indices.dtype), lengths)
+    copy_sparse_rows(rows, places, out)
+    return out._replace(values=frozen(out.values), indices=frozen(out.indices))
 
 
 def to_arrays(block: Block) -> dict[str, np.ndarray]:
@@ -76,16 +87,7 @@ def _stacked(parts: list[Rows]) -> Rows:
     values = np.concatenate([rows.values[first:last] for rows, (first, last) in zip(sparse, ends, strict=True)])
     indices = np.concatenate([rows.indices[first:last] for rows, (first, last) in zip(sparse, ends, strict=True)])
     lengths = np.concatenate([np.diff(rows.indptr) for rows in sparse])
-    return _compressed(parts[0], values, indices, lengths)
-
-
-def _picked(rows: Rows, places: np.ndarray) -> Rows:
-    if rows.indptr.size == 0:
-        return Dense(_table(rows)[places]).rows._replace(bias=rows.bias)
-    lengths = np.diff(rows.indptr)[places]
-    before = np.cumsum(lengths) - lengths
-    entries = np.arange(lengths.sum()) + np.repeat(rows.indptr[places] - before, lengths)
-    return _compressed(rows, rows.values[entries], rows.indices[entries], lengths)
+    return _compressed(parts[0], frozen(values), frozen(indices), lengths)
 
 
 def _compressed(like: Rows, values: np.ndarray, indices: np.ndarray, lengths: np.ndarray) -> Rows:
@@ -93,7 +95,7 @@ def _compressed(like: Rows, values: np.ndarray, indices: np.ndarray, lengths: np
     kind = indices.dtype if values.size <= np.iinfo(indices.dtype).max else np.int64
     indptr = np.zeros(lengths.size + 1, dtype=kind)
     np.cumsum(lengths, out=indptr[1:])
-    return like._replace(values=frozen(values), indices=frozen(indices), indptr=frozen(indptr))
+    return like._replace(values=values, indices=indices, indptr=frozen(indptr))
 
 
 def _table(rows: Rows) -> Any:

@@ -9,10 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import inner, prefetch, strict
+from .jit import inner, kernel, prefetch, strict
 
 _EXPECTED = 64
 """Entries fetched ahead; the processor recognises the rest of a long row by itself."""
+
+
+_AHEAD = 8
+"""Rows that are fetched ahead where they lie far apart."""
 
 
 class Rows(NamedTuple):
@@ -229,3 +233,15 @@ def expect_row(rows: Rows, i: int) -> None:
 def weight_of(weights: np.ndarray, i: int) -> float:
     """Weight of row i; an empty vector stands for weight 1 everywhere."""
     return weights[i] if weights.size else 1.0
+
+
+@kernel
+def copy_sparse_rows(rows: Rows, places: np.ndarray, out: Rows) -> None:
+    """Copy the entries of rows at these places; the pointers of `out` are set."""
+    for k in range(places.size):
+        if k + _AHEAD < places.size:
+            expect_row(rows, places[k + _AHEAD])
+        start, to = rows.indptr[places[k]], out.indptr[k]
+        for p in range(out.indptr[k + 1] - to):
+            out.values[to + p] = rows.values[start + p]
+            out.indices[to + p] = rows.indices[start + p]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data import Dense, Tables
 from ..data.base import file_of
-from ..kernels.jit import frozen
+from ..data.blocks import pick_rows
 from ..kernels.rows import Rows
 
 BLOCK_ENTRIES = 1 << 22
@@ -91,7 +91,7 @@ class InMemory:
         """Rows drawn at random, always the same ones: neighbours may be alike."""
         for rows, (start, stop) in zip(self._blocks, pairwise(self.starts), strict=True):
             chosen = self._drawn(stop - start, max(1, n_rows * (stop - start) // self.starts[-1]))
-            yield start + chosen, _taken(rows, chosen), chosen.size
+            yield start + chosen, pick_rows(rows, chosen), chosen.size
 
     def _drawn(self, there: int, wanted: int) -> np.ndarray:
         """Places of about so many rows of a block, in increasing order."""
@@ -175,16 +175,6 @@ def _advise(maps: Iterable[mmap.mmap], advice: str) -> None:
 
 def _entries(rows: Rows) -> int:
     return int(rows.indptr[-1] - rows.indptr[0]) if rows.indptr.size else rows.values.size
-
-
-def _taken(rows: Rows, chosen: np.ndarray) -> Rows:
-    """Copies of some rows."""
-    if rows.indptr.size == 0:
-        return rows._replace(values=frozen(rows.values.reshape(-1, rows.width)[chosen].reshape(-1)))
-    first, counts = rows.indptr[chosen], rows.indptr[chosen + 1] - rows.indptr[chosen]
-    pointers = np.concatenate([[0], np.cumsum(counts)]).astype(rows.indptr.dtype)
-    places = np.repeat(first - pointers[:-1], counts) + np.arange(pointers[-1])
-    return Rows(frozen(rows.values[places]), frozen(rows.indices[places]), frozen(pointers), rows.width, rows.bias)
 
 
 def _slice(rows: Rows, start: int, stop: int) -> Rows:
