@@ -31,7 +31,7 @@ _FINE, _FINER = 1e-6, 1e-4
 steps go on to this fraction of it, as long as each gains a digit."""
 _DIGIT = 0.1
 _MOST_FAILURES = 2
-"""Problems that were left to `solve` after all steps: so many, and the others are not tried."""
+"""Problems that were left to `solve` after all steps: so many in a row, and the others are not tried."""
 _ROUNDING = 1e-12
 """Relative error of the gradient of predicted slopes, generously: it is that of the model, which was added up from
 sums over all rows."""
@@ -86,6 +86,7 @@ class KeptCurvature:
                     met is not None and certificate.gap > _DIGIT * met[0].certificate.gap
                 )
                 met = account(z, -y, certificate, records), Neighbour(z, here.margins, here.slopes, -y, here.gradient)
+                self._failures = 0
                 if ends:
                     return met
             x, margins, slopes, gradient = z, here.margins, here.slopes, here.gradient
