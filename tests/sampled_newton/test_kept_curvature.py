@@ -81,15 +81,17 @@ def test_a_bound_holds_for_any_slopes(seed: int) -> None:
     view, best = problem.view, spdpeg.solve(problem, tol=1e-12).x
     margins = best @ np.asarray(DATA.X).T + 10.0 ** -rng.integers(1, 6) * rng.standard_normal(500)
     u = view.loss.derivative(margins, view.rows.labels)
-    bound = norm_bound(view, u, view.sums.adjoint(u), best, 1e-12)
+    errors = 1e-12 * np.linalg.norm(u) * view.bounds.column_sizes
+    bound = norm_bound(view, u, view.sums.adjoint(u), best, errors)
     assert -np.inf < bound <= problem.objective(best)
-    assert norm_bound(view, 3.0 * u, view.sums.adjoint(3.0 * u), best, 1e-12) <= problem.objective(best)
+    assert norm_bound(view, 3.0 * u, view.sums.adjoint(3.0 * u), best, 3.0 * errors) <= problem.objective(best)
 
 
 def test_slopes_that_an_intercept_does_not_balance_prove_nothing() -> None:
     view = fused(0.02, 0.03).view
     u = view.loss.derivative(np.ones(500), view.rows.labels)
-    assert norm_bound(view, u, view.sums.adjoint(u), np.zeros(view.n_coordinates), 1e-12) == -np.inf
+    x = np.zeros(view.n_coordinates)
+    assert norm_bound(view, u, view.sums.adjoint(u), x, x) == -np.inf
 
 
 def test_one_read_settles_most_of_a_path() -> None:

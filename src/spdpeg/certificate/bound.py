@@ -132,21 +132,20 @@ def certify(
     return Certificate(primal, lower, residual(problem, x, y, evaluation), obstacle=obstacle)
 
 
-def norm_bound(problem: View, u: Token, gradient: np.ndarray, x: np.ndarray, rounding: float) -> float:
+def norm_bound(problem: View, u: Token, gradient: np.ndarray, x: np.ndarray, errors: np.ndarray) -> float:
     """The lower bound from slopes u of the rows near x, where one norm holds all penalties; minus infinity elsewhere.
 
-    `gradient` is A^T W u / N up to this part of the sums of absolute values that are added up to it, which is paid for.
+    `gradient` is A^T W u / N up to these errors, which are paid for.
     """
     norm = _one_norm(problem)
     if norm is None or _may_be_huge(problem):
         return -math.inf
-    size = rounding * math.sqrt(problem.sums.mean_square(u)) * problem.bounds.column_sizes
     inside = norm.nearest_dual(-gradient)
-    if np.any(np.abs(gradient + inside) > size):
+    if np.any(np.abs(gradient + inside) > errors):
         return -math.inf
     scale = norm.dual_scale(inside)
     scale *= _INSIDE if scale < 1.0 else 1.0
-    cost = 2.0 * scale * float(size @ _radius(problem, x))
+    cost = 2.0 * scale * float(errors @ _radius(problem, x))
     total = -problem.sums.conjugate(u, scale) - cost
     return total if math.isfinite(total) and cost <= _MOST_COST * abs(total) else -math.inf
 

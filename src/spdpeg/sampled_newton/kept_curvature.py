@@ -33,8 +33,7 @@ _DIGIT = 0.1
 _MOST_FAILURES = 2
 """Problems that were left to `solve` after all steps: so many in a row, and the others are not tried."""
 _ROUNDING = 1e-12
-"""Relative error of the gradient of predicted slopes, generously: it is that of the model, which was added up from
-sums over all rows."""
+"""Relative error of sums over all rows, generously."""
 _ACCURACY = 1e-4
 """Relative accuracy at which ADMM is asked for a face where a proximal step does not find it."""
 _CLOSE, _LAST_ACCURACY = 1e-3, 1e-11
@@ -79,7 +78,8 @@ class KeptCurvature:
             predicted = here.margins - margins
             predicted *= at.at_rows.curvatures
             predicted += slopes
-            lower = norm_bound(problem, predicted, gradient + at.curvature @ (z - x), z, _ROUNDING)
+            errors = _errors(problem, predicted, at, z - x)
+            lower = norm_bound(problem, predicted, gradient + at.curvature @ (z - x), z, errors)
             certificate = Certificate(value, lower, math.nan).judged(tol, self._loss_size)
             if certificate.met is not None:
                 ends = certificate.gap <= enough * abs(value) or (
@@ -125,6 +125,16 @@ class KeptCurvature:
             if found is not None:
                 return found.w, found.along
         return point, form.multiplier(problem, split)
+
+
+def _errors(problem: View, slopes: np.ndarray, at: Sweep, move: np.ndarray) -> np.ndarray:
+    """Rounding of the gradient of predicted slopes: of its sums over rows, and of the product of curvature and move."""
+    H, largest, d = at.curvature, at.curvature_range[1], move.size
+    assert H is not None
+    # |H_ij| is at most the root of H_ii H_jj, and the root of H_ii that of the largest curvature times a column's size.
+    product = d * np.finfo(float).eps * math.sqrt(largest) * float(np.sqrt(H.diagonal()) @ np.abs(move))
+    whole = _ROUNDING * math.sqrt(problem.sums.mean_square(slopes)) + product
+    return np.asarray(whole * problem.bounds.column_sizes)
 
 
 def chain_penalty(problem: View) -> ChainPenalty | None:
