@@ -33,8 +33,8 @@ def test_equations_that_rounding_sets_against_each_other(seed: int) -> None:
     assert spdpeg.solve(problem, "prox-newton", tol=1e-8, max_passes=100).status is Status.TOLERANCE
 
 
-def test_a_multiplier_that_is_not_0_sticks_out_at_any_point() -> None:
-    """x = 0 tells nothing about the size of a solution, so that what sticks out is not worth nothing there."""
+def test_a_multiplier_that_is_not_0_exceeds_its_domain_at_any_point() -> None:
+    """x = 0 tells nothing about the size of a solution, so that the excess is not worth nothing there."""
     r2 = penalties.Hinge([1.0, -1.0], 1.0)
     problem = spdpeg.Problem(
         np.zeros((1, 2)), [1.0], loss=losses.Squared(), r1=penalties.Hinge([1.0, 1.0], 20.0), r2=r2, F=np.eye(2)

@@ -166,21 +166,18 @@ def measure(terms: Terms, point: Point, work: Work) -> tuple[float, float]:
     cost = 0.0
     for e in range(terms.up.size):
         p, q, u, v = point.p[e], point.q[e], point.u[e], point.v[e]
+        above, below = terms.above[e], terms.below[e]
         smoothing = terms.smoothing[e]
-        work.missed[e] = work.image[e] - p + q - smoothing * point.y[e]
-        held = terms.above[e] + terms.below[e] + smoothing > 0.0
-        work.inverse[e] = 1.0 / (p / u + q / v + smoothing) if held else 1.0 / EQUATION
-    # Sums have loops of their own, here and below: LLVM adds up in another order where a loop also writes and the
-    # arrays happen to lie next to each other.
-    for e in range(terms.up.size):
-        above, below, smoothing, missed = terms.above[e], terms.below[e], terms.smoothing[e], work.missed[e]
-        gap += point.p[e] * point.u[e] + point.q[e] * point.v[e]
+        missed = work.image[e] - p + q - smoothing * point.y[e]
+        work.missed[e] = missed
+        gap += p * u + q * v
         # A miss costs the objective at most its size times the steepest slope of the line; a constraint has none, so
         # that its multiplier stands for it.
         price = max(max(terms.up[e], terms.down[e]), abs(point.y[e]))
         if smoothing > 0.0 and above * below == 0.0:  # a parabola, whose slope grows with the miss
             price += 0.5 * abs(missed) / smoothing
         cost += abs(missed) * (price if above * below > 0.0 or smoothing > 0.0 else max(price, 1.0))
+        work.inverse[e] = 1.0 / (p / u + q / v + smoothing) if above + below + smoothing > 0.0 else 1.0 / EQUATION
     for g in range(terms.weight.size):
         gap += _scale_group(terms, point, work, g)
         missed = 0.0
@@ -196,6 +193,8 @@ def _scale_group(terms: Terms, point: Point, work: Work, g: int) -> float:
     """The Nesterov-Todd scaling of a group; returns the product of its two points."""
     first, last = terms.starts[g], terms.starts[g + 1]
     square_body = square_y = both = 0.0
+    # Sums have loops of their own, here and below: LLVM adds up in another order where a loop also writes and the
+    # arrays of small groups happen to lie next to each other.
     for e in range(first, last):
         work.missed[e] = work.image[e] - point.body[e]
     for e in range(first, last):
