@@ -35,7 +35,7 @@ def test_steps_whose_exponentials_overflow_give_way_to_another_method(seed: int)
     assert listed(pool.run(fuzz.run, range(seed, seed + 1)), NEVER | {Verdict.DIVERGED, Verdict.RAW}) == []
 
 
-@pytest.mark.parametrize("seed", [2001359, 2008754])
+@pytest.mark.parametrize("seed", [2001359, 2008754, 4013585])
 def test_what_rounding_makes_of_0_is_not_taken_for_it(seed: int) -> None:
     assert wrong(fuzz.run, range(seed, seed + 1)) == []
 

@@ -119,10 +119,13 @@ def certify(
             lower = max(lower, bound(problem, at, y.copy(), far, least))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         obstacle = NO_CONJUGATE
-    unsure = primal < lower < math.inf or _next_to_zero(problem, primal, lower, tol)
-    if unsure and evaluation.margins is not None:
+    near = _next_to_zero(problem, primal, lower, tol)
+    if (near or primal < lower < math.inf) and evaluation.margins is not None:
         sharper = sharper_value(problem, x)
-        primal = primal if sharper is None else sharper
+        if sharper is not None:
+            primal = sharper
+        elif near:
+            primal = _with_rounding(problem, primal, x)
     if primal < lower < math.inf:
         lower -= _cancelled(problem, x, y, slopes, slopes_gradient, evaluation)
     certificate = Certificate(primal, lower, math.nan)
@@ -155,6 +158,18 @@ def _next_to_zero(problem: View, primal: float, lower: float, tol: float | None)
     if tol is None or problem.loss.log_link or not math.isfinite(lower) or primal - lower <= tol * abs(primal):
         return False
     return primal <= _NEXT_TO_0 * objective_size(problem)
+
+
+def _with_rounding(problem: View, primal: float, x: np.ndarray) -> float:
+    """The most that an objective next to 0 may be, by the rounding of products with rows.
+
+    Of a loss that is not negative and has a curvature of at most L, slopes are at most the root of 2 L times its value.
+    """
+    error = _LAST_DIGIT * float(problem.bounds.column_sizes @ np.abs(x))
+    curvature = problem.loss.curvature
+    if not math.isfinite(curvature):
+        return primal + error
+    return (math.sqrt(max(primal, 0.0)) + math.sqrt(0.5 * curvature) * error) ** 2
 
 
 def _cancelled(

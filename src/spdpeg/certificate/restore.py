@@ -130,12 +130,12 @@ def _with_low_digits(
 
 
 def sharper_value(problem: View, x: np.ndarray) -> float | None:
-    """The objective with margins and F x of 32 digits, rounded; None if rows are far away or the problem is large.
+    """The objective with margins and F x of 32 digits, rounded; None if rows are not at hand or the problem is large.
 
     Where columns almost depend on each other, x is large and its products with rows cancel.
     """
     block, m = problem.sums.block, problem.F.n_outputs
-    if block is None or not problem.sums.resident or (problem.sums.n_rows + m) * x.size > _MOST_READ:
+    if block is None or (problem.sums.n_rows + m) * x.size > _MOST_READ:
         return None
     margins, image = np.empty(problem.sums.n_rows), np.empty(m)
     _image(_dense(data_matrix(block.rows)), x, margins)
