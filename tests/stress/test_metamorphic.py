@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from stress import metamorphic, pool
+import spdpeg
+from spdpeg.errors import SpdpegError
+from stress import generator, metamorphic, pool
 from stress.objective import evaluate
 from stress.outcome import DEFECTS, Verdict, listed
 
@@ -26,6 +28,25 @@ def test_both_tellings_mean_the_same(seed: int) -> None:
 @pytest.mark.parametrize("first", range(75, 165, 15))
 def test_answers_agree(first: int) -> None:
     assert listed(pool.run(metamorphic.run, range(first, first + 15)), NEVER) == []
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_what_memory_held_before_does_not_matter(first: int) -> None:
+    """Solved again, with other arrays in memory, a problem has the same bits, unless a clock decides what runs."""
+    rng, others = np.random.default_rng(first), []
+    for seed in range(first, first + 20):
+        case = generator.problem(seed)
+        answers = set()
+        for _ in range(2):
+            others += [np.full(size, np.nan) for size in rng.integers(1, 4000, 40)]
+            others = [others[i] for i in rng.permutation(len(others))[:200]]
+            try:
+                result = spdpeg.solve(case.problem(), **case.settings())
+            except SpdpegError as error:
+                answers.add(type(error).__name__)
+            else:
+                answers.add(result.x.tobytes() if len(result.stages) == 1 else b"")
+        assert len(answers) == 1, case
 
 
 @pytest.mark.stress
