@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import losses, operators, penalties
 from spdpeg.exact.condensed import Condensed
+from spdpeg.result import Status
 
 
 def rows(seed: int, n: int = 40, d: int = 600, used: int = 30, ends: bool = False) -> tuple[sp.csr_array, np.ndarray]:
@@ -86,3 +87,12 @@ def test_an_intercept_at_0_without_a_slope_stays_free() -> None:
     assert found.stages[0].method == "working-set"
     assert found.certificate.rel_gap <= 1e-9
     assert found.objective == pytest.approx(dense.objective, rel=2e-9)
+
+
+@pytest.mark.parametrize("r1", [None, penalties.L1(0.1)])
+def test_rows_without_any_entry(r1: penalties.Penalty | None) -> None:
+    X, y = sp.csr_array((119, 7)), np.arange(119.0)
+    result = spdpeg.solve(spdpeg.Problem(X, y, loss=losses.Squared(), r1=r1, intercept=True), tol=1e-9)
+    assert result.status is Status.TOLERANCE
+    assert np.array_equal(result.x[:7], np.zeros(7))
+    assert result.x[7] == pytest.approx(59.0)

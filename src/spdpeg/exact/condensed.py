@@ -97,12 +97,12 @@ _known: WeakKeyDictionary[View, Condensed | None] = WeakKeyDictionary()
 
 
 def _is_empty(problem: View) -> bool:
-    """Whether most columns have no entry, as the number of entries tells."""
+    """Whether most columns have no entry, as the number of entries tells, but not all."""
     if not problem.rows.in_memory or problem.rows.on_disk or problem.rows.block.rows.indptr.size == 0:
         return False
     if problem.loss.binary and np.ptp(problem.rows.labels) == 0.0:
         return False
-    return problem.rows.n_features > _EMPTY * problem.rows.block.rows.values.size
+    return problem.rows.n_features > _EMPTY * problem.rows.block.rows.values.size > 0
 
 
 def _made(problem: View) -> Condensed | None:
