@@ -63,6 +63,10 @@ def test_every_solver() -> None:
     assert wrong(fuzz.run, range(60), solver="every", passes=20.0) == []
 
 
+def test_a_curvature_whose_inverse_overflows_is_no_warning_of_numpy() -> None:
+    assert listed(pool.run(fuzz.run, [6200125], solver="every"), NEVER | {Verdict.RAW}) == []
+
+
 def test_estimators() -> None:
     assert wrong(estimators.run, range(120)) == []
 

@@ -395,6 +395,7 @@ def _same(v: np.ndarray) -> np.ndarray:
     return v
 
 
+@np.errstate(over="ignore")  # where numbers overflow, the step is not finite, which the loop tells
 def _inverse(matrix: np.ndarray) -> np.ndarray:
     """The inverse of a positive definite matrix."""
     factor, _ = scipy.linalg.lapack.dpotrf(matrix, lower=1)
