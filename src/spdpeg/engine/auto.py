@@ -237,7 +237,7 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
         return [(ProxLBFGS(), "r1 is strongly convex, and few reads show the curvature that matters beside it")]
     if not bounded and width <= MOST_COORDINATES:
         return [(ProxNewton(), "the curvature of the loss has no bound that steps could be taken from")]
-    if bounded and form.lines is not None and _is_empty(form.lines):
+    if bounded and form.lines is not None and _has_no_penalties(form.lines):
         if width <= MOST_COORDINATES:
             return [(ProxNewton(), "without penalties the quadratic model is one linear system")]
         return [(SpaRSA(), "without penalties a step costs no more than its reads")]
@@ -307,7 +307,7 @@ def _is_ridge_alone(problem: View, form: PenaltyForm) -> bool:
     return lines is not None and not lines.weight.any() and _is_ridge(problem, lines)
 
 
-def _is_empty(lines: Lines) -> bool:
+def _has_no_penalties(lines: Lines) -> bool:
     """Whether there are no penalties at all."""
     return not (lines.weight.any() or lines.ridge.any() or lines.K.nnz)
 
