@@ -14,6 +14,16 @@ def margins(rows: Rows, x: np.ndarray, out: np.ndarray) -> None:
 
 
 @kernel
+def squared_lengths(indptr: np.ndarray) -> float:
+    """The sum over sparse rows of their squared numbers of entries."""
+    total = 0.0
+    for i in range(indptr.size - 1):
+        length = float(indptr[i + 1] - indptr[i])
+        total += length * length
+    return total
+
+
+@kernel
 def loss_sum(rows: Rows, labels: np.ndarray, weights: np.ndarray, value: Term, x: np.ndarray) -> float:
     """Sum over the rows of weight * phi(<a_i, x>, b_i)."""
     total = 0.0

@@ -8,7 +8,7 @@ from ..data import Block, Dense
 from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts, select, selected_counts
 from ..kernels.jit import CHUNK, Term, frozen
 from ..kernels.lapack import routines
-from ..kernels.row_sums import column_squares
+from ..kernels.row_sums import column_squares, squared_lengths
 from ..kernels.row_sums import margins as row_margins
 from ..kernels.rows import Rows
 from ..kernels.sweeps import Ahead, AtRows, DenseChunk, Labelled, outer_sum, read_margins, sweep
@@ -120,13 +120,7 @@ def _are_long(rows: Rows, d: int) -> bool:
     n_rows = rows.indptr.size - 1
     # Rows of the same length have the least sum of squares, for which nothing has to be counted.
     least = float(rows.indptr[-1] - rows.indptr[0]) ** 2 / max(n_rows, 1)
-    return _is_dense(least, n_rows, d) or _is_dense(_squares(rows), n_rows, d)
-
-
-def _squares(rows: Rows) -> float:
-    """The sum of squared numbers of entries."""
-    counts = np.diff(rows.indptr).astype(float)
-    return float(counts @ counts)
+    return _is_dense(least, n_rows, d) or _is_dense(float(squared_lengths(rows.indptr)), n_rows, d)
 
 
 def _is_dense(squares: float, n_rows: int, width: int) -> bool:
@@ -161,7 +155,7 @@ def cheaper(blocks: list[Rows], n_rows: int, pieces: int) -> list[Rows]:
     if blocks[0].indptr.size == 0:
         return blocks
     # Pieces gather entries, so that collapsed rows may be nearly full.
-    dense = _is_dense(sum(map(_squares, blocks)), n_rows, pieces)
+    dense = _is_dense(sum(float(squared_lengths(rows.indptr)) for rows in blocks), n_rows, pieces)
     return [densified(rows) for rows in blocks] if dense else blocks
 
 

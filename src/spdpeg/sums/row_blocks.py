@@ -11,6 +11,7 @@ from ..data import Dense, Tables
 from ..data.base import file_of
 from ..data.blocks import pick_rows
 from ..kernels.rows import Rows
+from . import threads
 
 BLOCK_ENTRIES = 1 << 22
 """Numbers in a block: enough to make adding up its sums cheap, few enough for many threads. Smaller data are one."""
@@ -89,9 +90,13 @@ class InMemory:
 
     def some(self, n_rows: int) -> Iterator[tuple[np.ndarray, Rows, int]]:
         """Rows drawn at random, always the same ones: neighbours may be alike."""
-        for rows, (start, stop) in zip(self._blocks, pairwise(self.starts), strict=True):
+
+        def of(block: tuple[Rows, int, int]) -> tuple[np.ndarray, Rows, int]:
+            rows, start, stop = block
             chosen = self._drawn(stop - start, max(1, n_rows * (stop - start) // self.starts[-1]))
-            yield start + chosen, pick_rows(rows, chosen), chosen.size
+            return start + chosen, pick_rows(rows, chosen), chosen.size
+
+        yield from threads.in_order(of, zip(self._blocks, self.starts[:-1], self.starts[1:], strict=True))
 
     def _drawn(self, there: int, wanted: int) -> np.ndarray:
         """Places of about so many rows of a block, in increasing order."""
