@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from spdpeg.exact import identify
 from spdpeg.exact.identify import Identified, Identifier
 from spdpeg.exact.pieces import Lines
+from spdpeg.penalties import FusedL1
 
 
 def opened(lines: Lines, x: np.ndarray, gradient: np.ndarray) -> Identified:
@@ -45,3 +46,20 @@ def test_two_ways_to_the_same_pieces(seed: int, monkeypatch: pytest.MonkeyPatch)
     ]
     left = [np.maximum(slope - np.where(x == 0.0, lines.weight, 0.0), 0.0) for slope in slopes]
     np.testing.assert_allclose(left[0], left[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("along_chain", [False, True])
+def test_pieces_that_are_opened_in_advance_divide_the_others(along_chain: bool) -> None:
+    rng = np.random.default_rng(5)
+    d = 80
+    K = sp.csr_array(sp.diags_array([-np.ones(d - 1), np.ones(d - 1)], offsets=[0, 1], shape=(d - 1, d)))
+    lines = Lines.made(K, np.full(d - 1, 0.7), np.full(d, 0.5), np.zeros(d))
+    identifier = Identifier(lines, FusedL1(0.5, 0.7) if along_chain else None)
+    x, gradient = np.repeat(rng.integers(0, 3, d // 10).astype(float), 10), rng.standard_normal(d)
+    needed = identifier(x, gradient, 1e-3, d).pieces
+    more = identifier(x, gradient, 1e-3, d, wanted=2 * needed.number)
+    assert needed.number < more.pieces.number <= 2 * needed.number
+    assert not more.capped
+    # Points that are constant on the pieces that are needed are so on the others.
+    point = needed.expand(rng.standard_normal(needed.number))
+    np.testing.assert_array_equal(more.pieces.expand(more.pieces.reduce(point)), point)

@@ -108,8 +108,9 @@ class GroupIdentifier:
         self._alone = np.flatnonzero(~grouped)
         self._sizes = np.concatenate([np.diff(groups.starts), np.ones(self._alone.size, dtype=np.int64)])
 
-    def __call__(self, x: np.ndarray, gradient: np.ndarray, step: float, most: int) -> Identified:
-        """About `most` open coordinates as pieces: those in use, and then those that are held least; at any step."""
+    def __call__(self, x: np.ndarray, gradient: np.ndarray, step: float, most: int, wanted: int = 0) -> Identified:
+        """About `most` open coordinates as pieces: those in use, and then those that are held least; at any step, and
+        whatever is wanted."""
         groups, alone = self._groups, self._alone
         slope = np.abs(gradient + groups.ridge * x)
         used, weight = x != 0.0, groups.weight

@@ -7,6 +7,7 @@ made larger by a factor fewer rows are opened, and the step is still one of desc
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,6 +33,9 @@ _BISECTIONS = 6
 """Doublings of the factor on the weights until few enough pieces are opened, and bisections after that: the number need
 not be met exactly."""
 
+_LEAST_FACTOR, _FILLS = 0.25, 3
+"""Smallest factor on the weights by which pieces are opened in advance, and bisections on the way there."""
+
 
 @dataclass(frozen=True)
 class Identified:
@@ -43,28 +47,12 @@ class Identified:
     """Whether more would have been opened, had that been allowed."""
 
 
-def capped(found_with: Callable[[float], Identified], most: int) -> Identified:
-    """The pieces, with weights raised where needed by about the least factor that leaves at most `most` of them."""
-    found = found_with(1.0)
-    if found.pieces.number <= most:
-        return found
-    low, high = 1.0, 2.0
-    pieces = found_with(high).pieces
-    for _ in range(_MOST_DOUBLINGS):
-        if pieces.number <= most:
-            break
-        low, high = high, 2.0 * high
-        pieces = found_with(high).pieces
-    for _ in range(_BISECTIONS):
-        # Weights differ by factors, so the middle is that of the logarithms.
-        middle = float(np.sqrt(low * high))
-        tried = found_with(middle).pieces
-        if tried.number > most:
-            low = middle
-        else:
-            high, pieces = middle, tried
-    # The multipliers are those of the true weights: the dual point belongs to the problem, not to what is opened of it.
-    return Identified(pieces, found.multipliers, capped=True)
+class _Held(NamedTuple):
+    """What stays as it is: coordinates that stay 0 and rows of K that stay fused; with the multipliers of all rows."""
+
+    zero: np.ndarray
+    fused: np.ndarray
+    multipliers: np.ndarray | None = None
 
 
 class Identifier:
@@ -82,9 +70,57 @@ class Identifier:
         counts = np.bincount(lines.K.indices, minlength=lines.weight.size)
         self._linked = np.flatnonzero(counts)
 
-    def __call__(self, x: np.ndarray, gradient: np.ndarray, step: float, most: int) -> Identified:
-        """Pieces of which about `most` at most are not 0."""
-        return capped(lambda factor: self._with(x, gradient, step, factor), max(most, self._fewest(x)))
+    def __call__(self, x: np.ndarray, gradient: np.ndarray, step: float, most: int, wanted: int = 0) -> Identified:
+        """Pieces of which about `most` at most are not 0, and about `wanted` may become so."""
+
+        def held_with(factor: float) -> _Held:
+            return self._with(x, gradient, step, factor)
+
+        held = held_with(1.0)
+        pieces = self._pieces(held)
+        # The multipliers are those of the true weights: the dual point belongs to the problem, not to what is opened
+        # of it.
+        if pieces.number < wanted:
+            return Identified(self._filled(held_with, held, wanted), held.multipliers)
+        most = max(most, self._fewest(x))
+        if pieces.number <= most:
+            return Identified(pieces, held.multipliers)
+        return Identified(self._capped(held_with, most), held.multipliers, capped=True)
+
+    def _pieces(self, held: _Held) -> Pieces:
+        return self._lines.pieces(held.zero, held.fused)
+
+    def _filled(self, held_with: Callable[[float], _Held], held: _Held, wanted: int) -> Pieces:
+        """The pieces, and those that lower weights would open, if they are at most `wanted`."""
+        pieces, low, high = self._pieces(held), _LEAST_FACTOR, 1.0
+        for _ in range(_FILLS):
+            middle = float(np.sqrt(low * high))
+            also = held_with(middle)
+            tried = self._pieces(_Held(held.zero & also.zero, held.fused & also.fused))
+            if tried.number > wanted:
+                low = middle
+            else:
+                high, pieces = middle, tried
+        return pieces
+
+    def _capped(self, held_with: Callable[[float], _Held], most: int) -> Pieces:
+        """The pieces, with weights raised by about the least factor that leaves at most `most` of them."""
+        low, high = 1.0, 2.0
+        pieces = self._pieces(held_with(high))
+        for _ in range(_MOST_DOUBLINGS):
+            if pieces.number <= most:
+                break
+            low, high = high, 2.0 * high
+            pieces = self._pieces(held_with(high))
+        for _ in range(_BISECTIONS):
+            # Weights differ by factors, so the middle is that of the logarithms.
+            middle = float(np.sqrt(low * high))
+            tried = self._pieces(held_with(middle))
+            if tried.number > most:
+                low = middle
+            else:
+                high, pieces = middle, tried
+        return pieces
 
     def _fewest(self, x: np.ndarray) -> int:
         """Pieces that are left however large the weights: the parts of a graph, and what has no weight."""
@@ -92,20 +128,20 @@ class Identifier:
             return 0
         return self._lines.pieces((x == 0.0) & (self._lines.weight > 0.0), self._lines.vanishing(x)).number
 
-    def _with(self, x: np.ndarray, gradient: np.ndarray, step: float, factor: float) -> Identified:
+    def _with(self, x: np.ndarray, gradient: np.ndarray, step: float, factor: float) -> _Held:
         if self._chain is not None:
-            return Identified(self._along_chain(self._chain, x, gradient, step, factor))
+            return self._along_chain(self._chain, x, gradient, step, factor)
         return self._along_rows(x, gradient, factor)
 
-    def _along_chain(self, chain: FusedL1, x: np.ndarray, gradient: np.ndarray, step: float, factor: float) -> Pieces:
+    def _along_chain(self, chain: FusedL1, x: np.ndarray, gradient: np.ndarray, step: float, factor: float) -> _Held:
         size = self._lines.cost.size + 1
         there = chain.prox((x - step * gradient)[:size], factor * step)
         zero = np.zeros(x.size, dtype=bool)
         zero[:size] = (x[:size] == 0.0) & (there == 0.0)
         fused = (np.diff(x[:size]) == 0.0) & (np.diff(there) == 0.0)
-        return self._lines.pieces(zero, fused)
+        return _Held(zero, fused)
 
-    def _along_rows(self, x: np.ndarray, gradient: np.ndarray, factor: float) -> Identified:
+    def _along_rows(self, x: np.ndarray, gradient: np.ndarray, factor: float) -> _Held:
         lines = self._lines
         at_zero, vanishing = x == 0.0, lines.vanishing(x)
         image = lines.K @ x
@@ -114,7 +150,7 @@ class Identifier:
         # What has no weight is free, an intercept at 0 whose slope happens to vanish too.
         zero = at_zero & (lines.weight > 0.0) & (np.abs(slope) <= factor * lines.weight)
         if self._linked.size == 0:
-            return Identified(lines.pieces(zero, vanishing), known)
+            return _Held(zero, vanishing, known)
         # The limit of short proximal steps is the direction of steepest descent. Its model has the identity for a
         # Hessian, and of the penalties only the rows that vanish at x: all others are linear near x.
         own = self._linked
@@ -129,7 +165,7 @@ class Identifier:
         fused = np.zeros(vanishing.size, dtype=bool)
         fused[rows] = active[singles:]
         known[rows] = y[singles : singles + rows.size]
-        return Identified(lines.pieces(zero, fused), known)
+        return _Held(zero, fused, known)
 
 
 def _steepest(form: ConicForm, downhill: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
