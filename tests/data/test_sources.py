@@ -3,6 +3,7 @@
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -336,6 +337,22 @@ def test_damaged_csr_is_refused(data: Any, indices: Any, indptr: Any, message: s
         indices = indices.astype(np.int32)
     with pytest.raises(InputError, match=message):
         CSR(data, indices, indptr, 3)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_any_changed_column_number_is_seen(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = sp.csr_array(np.where(rng.random((6, 5)) < 0.5, 1.0, 0.0))
+    if matrix.nnz == 0:
+        return
+    matrix.indices[rng.integers(matrix.nnz)] = rng.integers(-1, 6)
+    rows = [matrix.indices[start:stop] for start, stop in pairwise(matrix.indptr)]
+    sound = all(row.size == np.unique(row).size and np.all((row >= 0) & (row < 5)) for row in rows)
+    if sound:
+        CSR(matrix.data, matrix.indices, matrix.indptr, 5)
+    else:
+        with pytest.raises(InputError, match="of X (holds the column number|stores a column twice)"):
+            CSR(matrix.data, matrix.indices, matrix.indptr, 5)
 
 
 def test_damaged_scipy_matrix_is_refused() -> None:

@@ -130,7 +130,7 @@ def row_square(rows: Rows, i: int) -> float:
         for j in range(row.size):
             total += np.float64(row[j]) * np.float64(row[j])
     else:
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
             total += np.float64(rows.values[k]) * np.float64(rows.values[k])
     return total
 
