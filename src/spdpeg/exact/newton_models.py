@@ -62,7 +62,7 @@ class ConicModels:
 
     def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
         """The minimum of 1/2 z^T H z - b^T z plus the penalties; x is a guess."""
-        found = minimum(Model(H, b, self._form))
+        found = minimum(Model(H, b, self._form), x)
         return found._replace(point=found.point[: x.size].copy())
 
     @property

@@ -21,6 +21,8 @@ rows, losses or tolerances of a run.
 | crossover, simple_face | from an interior point to exact zeros, equal neighbours and active bounds |
 | refinement | multipliers and w without noise, for certificates |
 | absolute | all of this in one compiled call, for absolute values beside a dense H |
+| from_guess | the same by a few linear systems, from a guess of the minimiser |
+| absolute_values | what these two share: products, objective, optimality conditions |
 | multipliers | conjugate gradients among multipliers, for absolute values beside a diagonal plus few rows |
 | along_chain | face by face from a good guess instead, for l1 norms alone or along a chain |
 | minimum | the minimum as methods ask for it: whichever of these it takes |

@@ -6,79 +6,35 @@ arithmetic. What is done is what `minimize`, `to_face` and `refined` do, for thi
 left, those are asked instead.
 """
 
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
-
 import numpy as np
 
 from ..kernels.jit import allocating, allocating_kernel, shared
 from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
-from ..penalties.conic import ConicForm
+from .absolute_values import (
+    COVERED,
+    AbsoluteValues,
+    Found,
+    absolute_values,
+    add_adjoint,
+    fill_image,
+    holds,
+    is_exact,
+    measured,
+)
 from .central_path import Point, Terms, Work
-from .crossover import SLACK, SOME, VANISHED
-from .dense import CHUNK, FullRows, System, follow, full_lines, multiply
-from .minimization import ACCURACY, ENOUGH, LEAST_W, kept_lines, padded
+from .dense import CHUNK, FullRows, System, follow, multiply
+from .minimization import ACCURACY, ENOUGH, LEAST_W, padded
 from .model import Model, ModelSolution
 from .refinement import NOISE, refine
 from .scaling import TINY
 from .simple_face import among_pieces, pieces
-from .stationary import EXACT, FARTHEST, LEAST, PRODUCT, ROUNDS
-from .stopping import FLOOR
+from .stationary import FARTHEST, LEAST, ROUNDS
 
 _FAILS, _HOLDS, _IS_NOT_SIMPLE = 0, 1, 2
 """What is known of a face."""
 
 _FINER = 1e-3
 """Fraction of the accuracy down to which the path is followed where no face holds."""
-
-_COVERED = 1e-10
-"""Fraction of an l1 weight by which the optimality condition may be missed: what exceeds the dual ball by that much
-is scaled back at the same relative cost."""
-
-
-class AbsoluteValues(NamedTuple):
-    """Penalties up_i max(K_i w, 0) + down_i max(-K_i w, 0), and which rows have many entries."""
-
-    pointers: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-    up: np.ndarray
-    down: np.ndarray
-    full: np.ndarray
-    marks: np.ndarray
-
-
-class Found(NamedTuple):
-    """The solution of a model, a point of its face if there is one, and a dual point without noise."""
-
-    solution: ModelSolution
-    face: np.ndarray | None
-    simple: bool
-    """Whether the face was looked for; where rows of more than two entries vanish, it was not."""
-    w: np.ndarray
-    y: np.ndarray
-
-
-_known: WeakKeyDictionary[ConicForm, AbsoluteValues | None] = WeakKeyDictionary()
-
-
-def absolute_values(form: ConicForm) -> AbsoluteValues | None:
-    """The penalties of a form, found once; None if it holds anything else, or lines without entries or slope."""
-    if form not in _known:
-        _known[form] = _made(form)
-    return _known[form]
-
-
-def _made(form: ConicForm) -> AbsoluteValues | None:
-    if form.width != form.size or form.weight.size or form.bounded or form.rounded or form.offset.any():
-        return None
-    sorted_form = kept_lines(form).form
-    pointers, _, columns, values = sorted_form.entries
-    if sorted_form.n_lines < form.n_lines or np.any(values == 0.0):
-        return None
-    return AbsoluteValues(
-        pointers, columns, values, form.up, form.down, *full_lines(pointers, form.n_lines, form.width)
-    )
 
 
 def minimized(model: Model) -> Found | None:
@@ -134,7 +90,7 @@ def _minimized(
             for e in range(m):
                 y[e] = min(max(rows[e] * unit * best.y[e], -penalty.down[e]), penalty.up[e])
             _correct(H, b, penalty, w, y, lapack)
-            value, gap, sure = _measured(H, b, penalty, w, y, image, unit * unit)
+            value, gap, sure = measured(H, b, penalty, w, y, image, unit * unit)
             sure = sure and short <= ENOUGH * size
             if not sure:
                 break
@@ -144,9 +100,9 @@ def _minimized(
             for e in range(m):
                 exact_y[e] = y[e] if abs(y[e]) > NOISE * (penalty.up[e] + penalty.down[e]) else 0.0
             target[:] = b
-            _add_adjoint(penalty, exact_y, -1.0, target)
+            add_adjoint(penalty, exact_y, -1.0, target)
             refine(H, target, exact_w, lapack)
-            sure = _is_exact(H, b, penalty, exact_w, exact_y, target, _COVERED)
+            sure = is_exact(H, b, penalty, exact_w, exact_y, target, COVERED)
             if held != _FAILS:
                 break  # otherwise rows that hardly vanish, or hardly do not, show which they are farther along the path
     return sure, held, base, w, y, active, exact_w, exact_y, (value, gap, float(steps))
@@ -248,43 +204,14 @@ def _work(n: int, m: int) -> Work:
 
 
 @allocating
-def _measured(
-    H: np.ndarray,
-    b: np.ndarray,
-    penalty: AbsoluteValues,
-    w: np.ndarray,
-    y: np.ndarray,
-    image: np.ndarray,
-    unit: float,
-) -> tuple[float, float, bool]:
-    """Objective and gap, for which `image` is filled; and whether the gap is small."""
-    n = b.size
-    slope = np.empty(n)
-    multiply(H, w, slope)
-    value = size = 0.0
-    for j in range(n):
-        value += (0.5 * slope[j] - b[j]) * w[j]
-        size += abs(b[j] * w[j])
-        slope[j] -= b[j]
-    _add_adjoint(penalty, y, 1.0, slope)
-    value += _image(penalty, w, image)
-    gap = 0.0
-    for e in range(y.size):
-        gap += max(((penalty.up[e] if image[e] > 0.0 else -penalty.down[e]) - y[e]) * image[e], 0.0)
-    for j in range(n):
-        gap += abs(slope[j] * w[j])
-    return value, gap, gap <= ENOUGH * (abs(value) + size + FLOOR * unit)
-
-
-@allocating
 def _correct(
     H: np.ndarray, b: np.ndarray, penalty: AbsoluteValues, w: np.ndarray, y: np.ndarray, lapack: Routines
 ) -> None:
     """Take out what is left of the optimality condition by a small change of w and y: see `stationary`."""
     n, m = b.size, y.size
     target = b.copy()
-    _add_adjoint(penalty, y, -1.0, target)
-    if _is_exact(H, b, penalty, w, y, target, 0.0):
+    add_adjoint(penalty, y, -1.0, target)
+    if is_exact(H, b, penalty, w, y, target, 0.0):
         return
     freedom, G, scale = np.empty(m), np.zeros((n, n)), np.empty(n)
     stiff = loose = largest = 0.0
@@ -329,63 +256,13 @@ def _correct(
             moved[j] *= scale[j]
             if not abs(moved[j]) <= FARTHEST * largest:
                 return
-        _image(penalty, moved, image)
+        fill_image(penalty, moved, image)
         for j in range(n):
             w[j] += moved[j]
             target[j] = b[j]
         for e in range(m):
             y[e] = min(max(y[e] + freedom[e] * image[e], -penalty.down[e]), penalty.up[e])
-        _add_adjoint(penalty, y, -1.0, target)
-
-
-@allocating
-def _is_exact(
-    H: np.ndarray,
-    b: np.ndarray,
-    penalty: AbsoluteValues,
-    w: np.ndarray,
-    y: np.ndarray,
-    target: np.ndarray,
-    covered: float,
-) -> bool:
-    """Whether H w = target = b - K^T y to rounding, or to a fraction of the weight that a coordinate has by itself."""
-    magnitudes = np.abs(b)
-    for e in range(y.size):
-        first, last = penalty.pointers[e], penalty.pointers[e + 1]
-        for k in range(first, last):
-            magnitudes[penalty.columns[k]] += abs(penalty.values[k] * y[e])
-        if last - first == 1:
-            own = min(penalty.up[e], penalty.down[e]) * abs(penalty.values[first])
-            magnitudes[penalty.columns[first]] += covered / EXACT * own
-    for i in range(b.size):
-        product = terms = 0.0
-        for j in range(b.size):
-            term = H[i, j] * w[j]
-            product += term
-            terms += abs(term)
-        if not abs(product - target[i]) <= EXACT * magnitudes[i] + PRODUCT * terms:
-            return False
-    return True
-
-
-@shared
-def _image(penalty: AbsoluteValues, w: np.ndarray, image: np.ndarray) -> float:
-    """Fill K w; returns the penalties at w."""
-    total = 0.0
-    for e in range(image.size):
-        image[e] = 0.0
-        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
-            image[e] += penalty.values[k] * w[penalty.columns[k]]
-        total += (penalty.up[e] if image[e] > 0.0 else -penalty.down[e]) * image[e]
-    return total
-
-
-@shared
-def _add_adjoint(penalty: AbsoluteValues, y: np.ndarray, factor: float, out: np.ndarray) -> None:
-    """out += factor K^T y."""
-    for e in range(y.size):
-        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
-            out[penalty.columns[k]] += factor * y[e] * penalty.values[k]
+        add_adjoint(penalty, y, -1.0, target)
 
 
 @shared
@@ -421,47 +298,7 @@ def _face(
         for e in range(active.size):
             if not active[e]:
                 slopes[e] = penalty.up[e] if image[e] > 0.0 else -penalty.down[e]
-        _add_adjoint(penalty, slopes, -1.0, linear)
+        add_adjoint(penalty, slopes, -1.0, linear)
         if not among_pieces(H, linear, label, base, count, lapack):
             return _FAILS
-    return _HOLDS if _holds(H, b, penalty, image, value, active, base) else _FAILS
-
-
-@allocating
-def _holds(
-    H: np.ndarray,
-    b: np.ndarray,
-    penalty: AbsoluteValues,
-    before: np.ndarray,
-    value: float,
-    active: np.ndarray,
-    w: np.ndarray,
-) -> bool:
-    """Whether w has the signs that were assumed, and no higher an objective, as `crossover` asks for."""
-    largest = total = magnitude = 0.0
-    moved = np.empty(b.size)
-    multiply(H, w, moved)
-    for j in range(b.size):
-        if not np.isfinite(w[j]):
-            return False
-        largest = max(largest, abs(w[j]))
-        if H[j, j] > 0.0:
-            largest = max(largest, SOME * abs(b[j]) / H[j, j])
-        total += (0.5 * moved[j] - b[j]) * w[j]
-        magnitude += abs(b[j] * w[j])
-    for e in range(active.size):
-        image = size = entries = 0.0
-        for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
-            term = penalty.values[k] * w[penalty.columns[k]]
-            image += term
-            size += abs(term)
-            entries += abs(penalty.values[k])
-        if active[e]:
-            # What rounding leaves of a vanishing row would count as a rise of the objective.
-            if abs(image) > VANISHED * (size + entries * largest):
-                return False
-            continue
-        if before[e] * image < 0.0 and abs(image) > SLACK * size:
-            return False
-        total += (penalty.up[e] if image > 0.0 else -penalty.down[e]) * image
-    return total <= value + SLACK * (abs(value) + magnitude)
+    return _HOLDS if holds(H, b, penalty, image, value, active, base) else _FAILS

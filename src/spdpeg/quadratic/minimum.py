@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from . import absolute
+from . import absolute, from_guess
 from .crossover import to_face
 from .minimization import minimize
 from .model import Model, Status
@@ -35,13 +35,15 @@ class Minimum(NamedTuple):
     """Slopes of the rows, if the model knew rows; they agree with y to more digits than those at w."""
 
 
-def minimum(model: Model) -> Minimum:
-    """The minimum of a model, by interior points."""
+def minimum(model: Model, guess: np.ndarray | None = None) -> Minimum:
+    """The minimum of a model: near a guess if there is one, otherwise by interior points."""
     quick = model
     wide = isinstance(model.H, np.ndarray) and model.b.size > _FEW
     if wide and np.count_nonzero(model.H) <= _MOST_FILLED * model.b.size:
         quick = replace(model, H=sp.csr_array(model.H))
-    found = absolute.minimized(quick)
+    found = None if guess is None else from_guess.minimized(quick, guess)
+    if found is None:
+        found = absolute.minimized(quick)
     if found is not None:
         face = found.face if found.simple else to_face(model, found.solution)
         return Minimum(found.solution.w if face is None else face, found.w, found.y, "optimal", found.solution.gap)
