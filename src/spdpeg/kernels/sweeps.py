@@ -111,6 +111,7 @@ def complete(out: np.ndarray, halved: bool) -> None:
 @kernel
 def sweep(
     data: Labelled,
+    n_rows: int,
     x: np.ndarray,
     known: bool,
     room: DenseChunk,
@@ -119,9 +120,10 @@ def sweep(
     gradient: np.ndarray,
     curvature: np.ndarray,
 ) -> float:
-    """Mean loss at x; fills what stays with the rows, the gradient and the curvature.
+    """A block's part of the mean loss at x; fills what stays with the rows, the gradient and the curvature.
 
-    Margins are computed unless they are known. The curvature is left alone if it has no entries.
+    Means are over the n_rows rows of all blocks, so that parts need only be added. Margins are computed unless they are
+    known. The curvature is left alone if it has no entries.
     """
     n = here.margins.size
     total = 0.0
@@ -145,21 +147,21 @@ def sweep(
                 there = here.margins[i] if same else row_dot(data.rows, i, ahead.point)
                 ahead.predicted[i] = ahead.slopes[i] + ahead.curvatures[i] * (there - ahead.margins[i])
                 # The gradient with the same roundings as below: a run that is resumed has no model behind it.
-                factor = weight_of(data.weights, i) * here.slopes[i] / n
-                other = weight_of(data.weights, i) * ahead.predicted[i] / n
+                factor = weight_of(data.weights, i) * here.slopes[i] / n_rows
+                other = weight_of(data.weights, i) * ahead.predicted[i] / n_rows
                 add_row_twice(data.rows, i, factor, gradient, other, ahead.gradient)
         else:
             for i in range(start, stop):
-                add_row(data.rows, i, weight_of(data.weights, i) * here.slopes[i] / n, gradient)
+                add_row(data.rows, i, weight_of(data.weights, i) * here.slopes[i] / n_rows, gradient)
         if room.table.size:
-            add_outers(data.rows, start, stop, data.weights, here.curvatures, 1.0 / n, room, curvature)
+            add_outers(data.rows, start, stop, data.weights, here.curvatures, 1.0 / n_rows, room, curvature)
         elif curvature.size:
             for i in range(start, stop):
-                factor = weight_of(data.weights, i) * here.curvatures[i] / n
+                factor = weight_of(data.weights, i) * here.curvatures[i] / n_rows
                 if factor != 0.0:
                     add_outer(data.rows, i, factor, curvature)
     complete(curvature, room.table.size == 0)
-    return total / n
+    return total / n_rows
 
 
 @kernel

@@ -56,19 +56,12 @@ class Request(NamedTuple):
 def read(block: Block, request: Request, here: AtRows, model: AtRows | None, u: np.ndarray) -> BlockSums:
     """Fill what belongs to the rows of a block, and return its sums."""
     d = block.rows.width + (block.rows.bias != 0.0)
-    out = np.zeros((d, d)) if request.curvature else _NO_MATRIX
-    gradient = np.zeros(d)
-    step = Ahead(*[_NOTHING] * 6) if model is None else Ahead(request.ahead, *model, u, np.zeros(d))
+    out = np.empty((d, d)) if request.curvature else _NO_MATRIX
+    gradient = np.empty(d)
+    step = Ahead(*[_NOTHING] * 6) if model is None else Ahead(request.ahead, *model, u, np.empty(d))
     data = Labelled(*block, request.losses, request.curvatures)
     room = _room(block.rows, d) if request.curvature else _NO_ROOM
-    value = float(sweep(data, request.x, request.known, room, here, step, gradient, out))
-    # Kernels return means over the block. They are scaled here, since threads share this work; what is left to add up
-    # has d^2 numbers for each block.
-    fraction = block.labels.size / request.n_rows
-    if fraction != 1.0:
-        value *= fraction
-        for vector in (gradient, out, step.gradient):
-            vector *= fraction
+    value = float(sweep(data, request.n_rows, request.x, request.known, room, here, step, gradient, out))
     curvatures = here.curvatures
     least, largest = float(np.minimum.reduce(curvatures)), float(np.maximum.reduce(curvatures))
     return BlockSums(value, gradient, out, step.gradient, least, largest)
@@ -104,7 +97,7 @@ def curvature(block: Block, curvatures: np.ndarray) -> np.ndarray:
 def gram(rows: Rows, factors: np.ndarray) -> np.ndarray:
     """The sum of factor_i a_i a_i^T, factors at least 0."""
     d = rows.width + (rows.bias != 0.0)
-    room, out = _room(rows, d), np.zeros((d, d))
+    room, out = _room(rows, d), np.empty((d, d))
     outer_sum(rows, factors, room, out)
     return out
 
