@@ -129,3 +129,19 @@ def test_a_loss_without_curvature_at_the_start_is_solved_with_the_same_bits_what
     assert len(answers) == 1
     result = spdpeg.solve(given, "prox-newton", tol=1e-10)
     assert given.objective(found.w[labels]) <= result.objective * (1.0 + 1e-10)
+
+
+def test_few_reads_where_groups_are_sparse_inside_and_one_has_a_single_member() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((80, 1602))
+    y = X[:, :400:9] @ rng.standard_normal(45) + rng.standard_normal(80)
+    most = float(np.max(np.abs(X.T @ np.clip(y, -1.0, 1.0)))) / 80
+    groups = [list(range(start, min(start + 7, 1602))) for start in range(0, 1602, 7)]
+    assert len(groups[-1]) == 6
+    groups[-1:] = [groups[-1][:5], groups[-1][5:]]
+    r1, r2 = penalties.L1(0.02 * most), penalties.GroupL2(0.005 * most, groups)
+    given = spdpeg.Problem(X, y, losses.Huber(1.0), r1=r1, r2=r2, F=operators.Identity())
+    result = spdpeg.solve(given, tol=1e-8)
+    assert [stage.method for stage in result.stages] == ["working-set"]
+    assert result.certificate.rel_gap <= 1e-8
+    assert result.passes <= 25

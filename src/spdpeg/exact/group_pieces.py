@@ -15,6 +15,9 @@ from .block_terms import Blocks
 from .identify import Identified
 from .pieces import Pieces, diagonal_of
 
+_BISECTIONS = 12
+"""Digits, to the base of 2, of the factors that groups are ordered by."""
+
 
 @dataclass(frozen=True, eq=False)
 class Groups:
@@ -76,8 +79,12 @@ class Groups:
         return float(self.weight @ np.abs(x) + self.cost @ lengths + 0.5 * (self.ridge @ (x * x)))
 
     def count(self, x: np.ndarray) -> int:
-        """Coordinates that are not 0."""
-        return int(np.count_nonzero(x))
+        """Coordinates that are not 0, and those that share a group with them."""
+        used = x != 0.0
+        if self.members.size:
+            sizes = np.diff(self.starts)
+            used[self.members] = np.repeat(np.logical_or.reduceat(used[self.members], self.starts[:-1]), sizes)
+        return int(np.count_nonzero(used))
 
     def collapsed(self, pieces: Pieces) -> "Groups":
         """The same penalties of the coordinates that are open: whole groups first, then the others."""
@@ -116,14 +123,13 @@ class GroupIdentifier:
         used, weight = x != 0.0, groups.weight
         with np.errstate(divide="ignore", invalid="ignore"):
             # A coordinate stays 0 while its slope is below its weight, a group while what the weights leave of its
-            # slopes is shorter than its cost. What has a ratio above 1 would move.
+            # slopes is shorter than its cost. The ratio is that of weights and cost which would only just hold it, to
+            # the true ones. What has one above 1 would move.
             ratio = np.where(used | (weight == 0.0), np.inf, slope / weight)[alone]
-            if groups.members.size:
-                excess = np.maximum(slope - weight, 0.0)[groups.members]
-                lengths = group_norms(excess, groups.starts) / groups.cost
-                lengths[np.isnan(lengths)] = 0.0
-                lengths[np.logical_or.reduceat(used[groups.members], groups.starts[:-1])] = np.inf
-                ratio = np.concatenate([lengths, ratio])
+        if groups.members.size:
+            needed = self._needed(slope[groups.members])
+            needed[np.logical_or.reduceat(used[groups.members], groups.starts[:-1])] = np.inf
+            ratio = np.concatenate([needed, ratio])
         opened = self._first(ratio, most)
         number = groups.cost.size
         inside = np.concatenate(
@@ -133,6 +139,25 @@ class GroupIdentifier:
         labels[inside] = np.arange(inside.size)
         capped = bool(np.any(ratio[~opened] > 1.0))
         return Identified(Pieces(labels, inside.size), np.zeros(0), capped)
+
+    def _needed(self, slope: np.ndarray) -> np.ndarray:
+        """The factor on weights and cost of each group that would hold such slopes of its members; up to digits that do
+        not matter."""
+        groups = self._groups
+        weight, sizes = groups.weight[groups.members], np.diff(groups.starts)
+        low = np.zeros(sizes.size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            high = group_norms(slope, groups.starts) / groups.cost
+        high[np.isnan(high)] = 0.0
+        # Without a cost of its own a group is held by the weights of its members alone, which may be 0 too.
+        free = np.isinf(high)
+        high[free] = 1.0
+        for _ in range(_BISECTIONS if weight.any() else 0):
+            middle = 0.5 * (low + high)
+            excess = np.maximum(slope - np.repeat(middle, sizes) * weight, 0.0)
+            held = group_norms(excess, groups.starts) <= middle * groups.cost
+            low, high = np.where(held, low, middle), np.where(held, middle, high)
+        return np.where(free, np.inf, high)
 
     def _first(self, ratio: np.ndarray, most: int) -> np.ndarray:
         """Which blocks are open: all in use, then one at least of the others, by size of their slopes to penalties."""

@@ -119,9 +119,16 @@ class PenaltyForm:
             return None
         inner, F = self.inner, self._F
         of_x = F.shape[0] == F.nnz and np.all(F.data == 1.0) and np.array_equal(F.indices, np.arange(F.nnz))
-        if inner.K.shape[0] and (inner.n_lines or inner.curved or inner.linear.any() or not of_x):
+        alone = inner.n_lines == inner.K.shape[0] > 0  # groups of one coordinate are lines too, beside others
+        if inner.K.shape[0] and (alone or inner.curved or inner.linear.any() or not of_x):
             return None
         return Groups.of(self.form)
+
+    @cached_property
+    def own_weight(self) -> np.ndarray:
+        """Weight of |x_j| in r1, where that has lines of single coordinates."""
+        K, lines = self._r1.K, self._r1.n_lines
+        return np.bincount(K.indices[:lines], self._r1.up * np.abs(K.data[:lines]), minlength=self._r1.size)
 
     def multiplier(self, w: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The subgradient of r2 at F x that w and the multipliers y of the form stand for."""

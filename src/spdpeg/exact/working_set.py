@@ -266,8 +266,8 @@ class _Parts:
             if not self.form.inner.K.shape[0]:  # r2 is made of squares
                 return self.form.multiplier(x, np.zeros(0))
             # Of groups of x itself: what the weights of r1 leave of the slope.
-            slopes = -(gradient + lines.ridge * x)
-            return (slopes - np.clip(slopes, -lines.weight, lines.weight))[: problem.F.n_outputs]
+            slopes, weight = -(gradient + lines.ridge * x), self.form.own_weight
+            return (slopes - np.clip(slopes, -weight, weight))[: problem.F.n_outputs]
         slopes = -(gradient + lines.K.T @ found.multipliers + lines.ridge * x)
         return self.form.multiplier(x, lines.restored(slopes, found.multipliers))
 
