@@ -15,6 +15,7 @@ from ..errors import UnsupportedError
 from ..exact import split_program
 from ..exact.condensed import Condensed
 from ..exact.interior_point import InteriorPoint, with_matrices
+from ..exact.interpolation import free_pieces
 from ..exact.newton_models import RowModels
 from ..exact.one_read import OneRead
 from ..exact.penalty_form import PenaltyForm, SplitForm
@@ -199,6 +200,9 @@ def _exact(problem: View) -> list[tuple[Periodic, str]]:
             return [(InteriorPoint(), "the problem is so small that all of its terms can be split off")]
         return []
     among_rows = _exact_on_rows(problem, form)
+    if problem.loss.smooth and form.width > _LARGE_MATRIX and free_pieces(problem) is not None:
+        why = "directions without a penalty are as many as the rows, which can all have their least loss"
+        among_rows = [(WorkingSet(), why), *among_rows]
     if problem.loss.quadratic:
         small = bool(among_rows) and isinstance(among_rows[0][0], ProxNewton)
         again = [(method, "one-read ended before the tolerance was met") for method, _ in among_rows]

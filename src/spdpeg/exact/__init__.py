@@ -7,6 +7,7 @@
 | newton_models | how models are minimised: interior points, face by face, block by block, 32 digits |
 | prox_lbfgs | quasi-Newton steps for a ridge and many coordinates |
 | working_set, identify, pieces, condensed | Newton's steps among few pieces of many coordinates |
+| interpolation | its first step where directions without penalties are as many as the rows |
 | group_pieces, block_newton | the same where pieces are single columns or groups, in one compiled call |
 | block_models, block_face, block_terms | its models, by coordinate descent and Newton steps among what is not 0 |
 | sparsa | proximal gradient steps of spectral length, where pieces are too many for a model of them |

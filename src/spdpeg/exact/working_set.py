@@ -26,6 +26,7 @@ from .block_newton import Aim, Reached, minimized
 from .condensed import Condensed
 from .group_pieces import GroupIdentifier, Groups
 from .identify import Identified, Identifier
+from .interpolation import free_pieces, interpolated
 from .newton import Newton, first_point
 from .newton_models import ConicModels
 from .penalty_form import PenaltyForm
@@ -74,8 +75,8 @@ _FINEST = 1e-13
 _MOST_INNER = 30
 """Newton steps on one small problem."""
 
-_STALLED = 1e-14
-"""A step that gains less than this fraction of the objective has stalled."""
+_STALLED, _MOST_STALLED = 1e-14, 3
+"""A step that gains less than this fraction of the objective has stalled, and how many of those in a row end a run."""
 
 _WIDER = 4.0
 """Factor on the pieces that a step may have after one that has stalled."""
@@ -136,6 +137,9 @@ class WorkingSet(FullReads):
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         problem = _inner(problem)
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
+        free = free_pieces(problem) if not numbers["pieces"] else None
+        if free is not None and np.array_equal(v["x"], first_point(problem, np.zeros(v["x"].size))):
+            return self._interpolate(problem, state, free)
         before = numbers["value"]
         found = self._identified(problem, state)
         pieces = _not_empty(found.pieces, v["gradient"], problem.rows.n_features)
@@ -168,6 +172,17 @@ class WorkingSet(FullReads):
             numbers["stalled"] = 0
         return 2 * problem.sums.n_rows
 
+    def _interpolate(self, problem: View, state: State, free: Pieces) -> int:
+        """Move to a point where rows have their least loss; the number of rows read."""
+        x, numbers = interpolated(problem, free), state.numbers
+        sweep = problem.sums.at(x)
+        if sweep.loss + problem.penalty.value(x) < numbers["value"]:
+            self._take(problem, state, x, sweep)
+        numbers["pieces"] = float(free.number)
+        if free.number > _MOST_MODEL:
+            numbers["stalled"] = _MOST_STALLED  # they would be pieces of every step
+        return 2 * problem.sums.n_rows
+
     def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         self._small = Condensed.of(problem)
@@ -188,7 +203,7 @@ class WorkingSet(FullReads):
         return self._small is None or state.numbers["gap"] <= tol
 
     def ended(self, state: State) -> Status | None:
-        return Status.EXHAUSTED if state.numbers["stalled"] >= 3 else None
+        return Status.EXHAUSTED if state.numbers["stalled"] >= _MOST_STALLED else None
 
     def pieces(self, state: State) -> int:
         """Pieces that are not 0 where the run stands."""
