@@ -351,7 +351,7 @@ def test_any_changed_column_number_is_seen(seed: int) -> None:
     if sound:
         CSR(matrix.data, matrix.indices, matrix.indptr, 5)
     else:
-        with pytest.raises(InputError, match="of X (holds the column number|stores a column twice)"):
+        with pytest.raises(InputError, match=r"of X (holds the column number|stores a column twice)"):
             CSR(matrix.data, matrix.indices, matrix.indptr, 5)
 
 
