@@ -79,6 +79,29 @@ def test_few_reads_where_few_columns_occur_in_F(monkeypatch: pytest.MonkeyPatch)
     assert np.all(result.x[90:160][vanish] == 0.0)
 
 
+def test_units_of_the_rows_do_not_matter() -> None:
+    """The first model is as curved as some rows say, whatever they are measured in."""
+    problem = wide()
+    rows, labels = problem.view.rows.block.rows, problem.view.rows.labels
+    X, F = rows.values.reshape(60, 800), problem.F.matrix()
+    reads = []
+    for unit in (1e-3, 1.0, 1e3):
+        r1, r2 = penalties.L2Squared(1e-2 * unit**2), penalties.L1(1e-3 * unit)
+        other = spdpeg.Problem(unit * X, labels, loss=losses.Logistic(), r1=r1, r2=r2, F=F)
+        reads.append(spdpeg.solve(other, "prox-lbfgs", tol=TOL).passes)
+    assert max(reads) == min(reads) <= 8
+
+
+def test_rows_without_curvature_at_the_start() -> None:
+    """Where no row of the sample is curved, the first model still has a scale."""
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((300, 40)), 1e3 * np.sign(rng.standard_normal(300))
+    r1, r2 = penalties.L2Squared(1e-3), penalties.L1(1e-3)
+    problem = spdpeg.Problem(X, y, loss=losses.Huber(0.1), r1=r1, r2=r2, F=np.eye(40))
+    result = spdpeg.solve(problem, "prox-lbfgs", tol=TOL)
+    assert result.status is Status.TOLERANCE
+
+
 def test_what_it_refuses() -> None:
     with pytest.raises(spdpeg.UnsupportedError, match="takes a ridge beside"):
         spdpeg.solve(catalogue.instance(r1="L1").problem(), "prox-lbfgs")

@@ -176,3 +176,19 @@ def test_a_chain_of_one_point_has_no_jumps() -> None:
 def test_a_chain_of_no_points_has_none_that_are_free() -> None:
     assert pen.FusedL1(0.0, 2.0).free(0).size == 0
     assert pen.FusedL1(0.0, 0.0).free(2).all()
+
+
+def test_weights_of_entries_are_the_penalty() -> None:
+    v, known = 2.0 * np.random.default_rng(6).standard_normal(SIZE), set()
+    for case in CASES:
+        weights = case.penalty.entry_weights(SIZE)
+        if weights is not None:
+            known.add(type(case.penalty).__name__)
+            weight, square = weights
+            assert weight.shape == square.shape == (SIZE,)
+            assert weight @ np.abs(v) + 0.5 * square @ (v * v) == pytest.approx(case.penalty.value(v), rel=1e-12)
+    assert known >= {"L1", "L2Squared", "ElasticNet", "Zero"}
+    mixed = pen.SeparableSum([pen.ElasticNet(0.2, 0.3), pen.L1(0.5)], [3, SIZE - 3])
+    weight, square = mixed.entry_weights(SIZE) or (np.zeros(0), np.zeros(0))
+    assert weight @ np.abs(v) + 0.5 * square @ (v * v) == pytest.approx(mixed.value(v), rel=1e-12)
+    assert pen.SeparableSum([pen.Nuclear(1.0, (2, 2)), pen.L1()], [4, SIZE - 4]).entry_weights(SIZE) is None

@@ -95,7 +95,7 @@ def certify(
     y = project_dual(problem, -dual)
     obstacle = NOT_FEASIBLE
     evaluation = problem.sums.evaluate(x) if evaluation is None else evaluation
-    primal = evaluation.loss + problem.penalty.value(x)
+    primal = evaluation.loss + problem.penalty.value(x) if evaluation.objective is None else evaluation.objective
     lower = best
     wanted = -math.inf if tol is None else primal - tol * abs(primal)
     try:
@@ -329,7 +329,8 @@ def _value(
     # Where columns almost depend on each other a solution may be so large that rounding counts that is not seen in v.
     unseen = r1.free(v.size) if excess is None and _may_be_huge(problem) else np.zeros(1, dtype=bool)
     before = 0.0 if excess is None else excess
-    excess = np.abs(v - inside) if excess is None else np.abs(v - inside) + before
+    moved = np.zeros(1) if inside is v else np.abs(v - inside)
+    excess = moved if excess is None else moved + before
     cost = 0.0
     # The excess that rounding leaves need not be removed: it is worth at most its product with the solution, whose size
     # is bounded generously. Left unpaid, it could make a gap negative.
@@ -355,9 +356,11 @@ def _value(
         scale *= _INSIDE
     if not scale > 0.0:
         return -math.inf
-    total = slopes.loss_part(fraction * scale) - r1.conjugate(scale * inside) - scale * cost
+    if scale != 1.0:
+        inside, y = scale * inside, None if y is None else scale * y
+    total = slopes.loss_part(fraction * scale) - r1.conjugate(inside) - scale * cost
     if y is not None and y.size:
-        total -= problem.r2.conjugate(scale * y)
+        total -= problem.r2.conjugate(y)
     # Far from the solution the gradient may be so large that its rounding fills the domain of r1*, and x says nothing
     # about the solution's size: a bound that lives on the excess is none.
     if scale * cost > _MOST_COST * abs(total):

@@ -209,7 +209,7 @@ def _exact(problem: View) -> list[tuple[Periodic, str]]:
         if problem.moments.is_signal and form.form.K.nnz <= _MOST_SIGNAL:
             return [(OneRead(), "X is diagonal, so that the whole problem is one sparse conic program"), *again]
         # On a disk reads count, not flops; elsewhere a product of all rows pays if the rest is nearly free.
-        few = not form.form.weight.size and _may_be_few(problem, form)  # interior points are slow with groups
+        few = not form.holds_groups and _may_be_few(problem, form)  # interior points are slow with groups
         whole = problem.sums.n_rows >= form.width and (problem.rows.on_disk or few)
         if small or ((problem.moments.known or whole) and form.width <= MOST_COORDINATES):
             return [(OneRead(), "the second moments of the rows are all that the squared loss depends on"), *again]

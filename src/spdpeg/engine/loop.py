@@ -249,8 +249,8 @@ def _with_rest(problem: View, terms: Terms, state: State, stages: Stages) -> Sta
 
 
 def _require_finite(solver: Solver, state: State) -> None:
-    for vector in state.vectors.values():
-        if not np.logical_and.reduce(np.isfinite(vector), axis=None):
+    for name, vector in state.vectors.items():
+        if name not in solver.derived and not np.logical_and.reduce(np.isfinite(vector), axis=None):
             raise diverged(solver, state)
 
 

@@ -270,6 +270,8 @@ class Recorder:
 
     def _evaluate(self, solution: Solution, Fx: np.ndarray, evaluation: Evaluation | None) -> float:
         problem = self._problem
+        if evaluation is not None and evaluation.objective is not None:
+            return evaluation.objective
         own = problem.penalty.value_of_r2(solution.x, Fx if problem.r2.finite else solution.z)
         penalty = problem.regularizer.value(solution.x) + own
         if evaluation is not None:

@@ -58,6 +58,11 @@ class Groups:
         weight = np.bincount(K.indices[:lines], form.up * np.abs(K.data[:lines]), minlength=form.size)
         return cls(weight, ridge, members, starts, form.weight * entries[starts[:-1]])
 
+    @classmethod
+    def single(cls, weight: np.ndarray, ridge: np.ndarray) -> "Groups":
+        """No groups, only coordinates of their own."""
+        return cls(weight, ridge, np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(0))
+
     def holds(self, n_features: int) -> bool:
         """Whether each of the first coordinates has a weight, of its own or of its group."""
         held = self.weight > 0.0

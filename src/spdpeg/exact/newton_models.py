@@ -148,7 +148,7 @@ class ChainModels:
             weight = np.zeros(problem.n_coordinates)
             weight[: problem.rows.n_features] = fused.l1
             return cls(penalties, ChainPenalty(weight, np.full(problem.F.n_outputs, fused.l2)), None, None)
-        lines = penalties.lines if problem.r2.vanishes else None
+        lines = Lines.of(penalties.form) if problem.r2.vanishes else None
         if lines is None or lines.cost.size:
             return None
         ridge = lines.ridge if lines.ridge.any() else None

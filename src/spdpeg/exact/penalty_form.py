@@ -39,6 +39,9 @@ class PenaltyForm:
         if self.along_chain:
             features = penalty.F.n_outputs + 1
             self.width, self.n_rows = penalty.n_coordinates, features + penalty.F.n_outputs
+        elif self._weights is not None:
+            (weight, _), cost = self._weights
+            self.width, self.n_rows = penalty.n_coordinates, int(np.count_nonzero(weight)) + cost.size
         else:
             r1, inner = self._r1, self.inner
             forms = [r1, inner] if penalty.F.n_outputs else [r1]
@@ -67,6 +70,23 @@ class PenaltyForm:
             except _NoForm:
                 _forms[problem] = None
         return _forms[problem]
+
+    @cached_property
+    def _weights(self) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray] | None:
+        """Those of entries of x and their squares in r1, and of entries of F x in r2; None if there is anything else.
+
+        Of many coordinates they are written down far sooner than a conic form, which may never be asked for.
+        """
+        if self._parabolas:
+            return None
+        own = self._penalty.regularizer.entry_weights(self._penalty.n_coordinates)
+        outer = None if own is None else self._penalty.r2.l1_weights(self._penalty.F.n_outputs)
+        return None if own is None or outer is None or not np.all(outer > 0.0) else (own, outer)
+
+    @property
+    def holds_groups(self) -> bool:
+        """Whether it holds norms of groups."""
+        return not self.along_chain and self._weights is None and bool(self.form.weight.size)
 
     @cached_property
     def form(self) -> ConicForm:
@@ -107,6 +127,9 @@ class PenaltyForm:
     @cached_property
     def lines(self) -> Lines | None:
         """The same as weighted absolute values and squares; None if it holds anything else."""
+        if not self.along_chain and self._weights is not None:
+            (weight, ridge), cost = self._weights
+            return Lines.made(self._F, cost, weight, ridge)
         if self.along_chain or not self._F.shape[0]:
             return Lines.of(self.form)
         # The form of the sum takes longer to write down, and may never be asked for.
@@ -117,6 +140,9 @@ class PenaltyForm:
         """The same with norms of groups of x among them, be they r1 or r2; None if it holds anything else."""
         if self.along_chain:
             return None
+        if self._weights is not None:
+            own, cost = self._weights
+            return None if cost.size else Groups.single(*own)
         inner, F = self.inner, self._F
         of_x = F.shape[0] == F.nnz and np.all(F.data == 1.0) and np.array_equal(F.indices, np.arange(F.nnz))
         alone = inner.n_lines == inner.K.shape[0] > 0  # groups of one coordinate are lines too, beside others
@@ -130,6 +156,12 @@ class PenaltyForm:
         K, lines = self._r1.K, self._r1.n_lines
         return np.bincount(K.indices[:lines], self._r1.up * np.abs(K.data[:lines]), minlength=self._r1.size)
 
+    def multiplier_of_lines(self, x: np.ndarray, slopes: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+        """The subgradient of r2 at F x that those of the weights and of the rows of `lines` stand for."""
+        assert self.lines is not None
+        y = self.lines.restored(slopes, multipliers)
+        return self.multiplier(x, y) if self.along_chain or self._weights is None else y
+
     def multiplier(self, w: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The subgradient of r2 at F x that w and the multipliers y of the form stand for."""
         if self.along_chain:
@@ -140,7 +172,7 @@ class PenaltyForm:
         if in_groups:
             groups = self.form.n_lines + r1.K.shape[0] - lines
             own = np.concatenate([own, y[groups : groups + in_groups]])
-        out = inner.linear + inner.adjoint(own)
+        out = own if inner.plain_lines else inner.linear + inner.adjoint(own)
         if inner.curved:
             start = d + r1.width - r1.size
             out += inner.curvature(np.concatenate([self._F @ w[:d], w[start : start + inner.width - inner.size]]))

@@ -141,15 +141,15 @@ class Lines:
         that were added up share them by their costs.
         """
         assert self.source is not None
-        place, sign = self._places
-        whole = np.concatenate([self.weight, self.cost])
-        parts = np.concatenate([slopes, multipliers])
-        parts = np.divide(parts, whole, out=np.zeros(whole.size), where=whole > 0.0)
-        return np.clip(sign * parts[place], -1.0, 1.0) * self.source[1]
+        rows, place, share, cost = self._places
+        out = np.zeros(self.source[1].size)
+        out[rows] = np.clip(share * np.concatenate([slopes, multipliers])[place], -cost, cost)
+        return out
 
     @cached_property
-    def _places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where each row of the source went, among weights and then rows of K, and its sign there; 0 if it is empty."""
+    def _places(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The rows of the source that are not empty, where each went, among weights and then rows of K, its share there
+        with its sign, and its cost."""
         assert self.source is not None
         K, d = self.source[0], self.weight.size
         lengths = np.diff(K.indptr)
@@ -169,7 +169,11 @@ class Lines:
         place[pair] = d + np.searchsorted(keys, K.indices[first].astype(np.int64) * d + K.indices[first + 1])
         sign[pair] = np.sign(K.data[first + 1])
         place[other], sign[other] = d + np.arange(keys.size, self.cost.size), 1.0
-        return place, sign
+        # In graphs that were estimated from data most rows are empty.
+        rows = np.flatnonzero(lengths)
+        place, cost = place[rows], self.source[1][rows]
+        whole = np.concatenate([self.weight, self.cost])[place]
+        return rows, place, np.divide(sign[rows] * cost, whole, out=np.zeros(rows.size), where=whole > 0.0), cost
 
     def vanishing(self, x: np.ndarray) -> np.ndarray:
         """Which rows of K vanish at x, up to rounding."""

@@ -27,13 +27,16 @@ from ..quadratic import ACCURACY, LowRank, Model, minimize, multipliers
 from ..result import Status
 from ..solvers.base import About, FullReads, Solution, per_problem, require_smooth
 from ..state import State
-from ..sums import Evaluation
+from ..sums import Evaluation, LocalSums, Sweep
 from ..view import View
 from .penalty_form import PenaltyForm
 from .pieces import Lines
 
 _MEMORY = 8
 """Steps whose curvature is kept."""
+
+_SAMPLED_ROWS = 256
+"""Rows that show how curved the loss is to begin with; later the steps show it."""
 
 _INNER, _INNER_TOL = 1e-3, 0.05
 """Fractions of the gap and of the tolerance that the model is solved to."""
@@ -72,6 +75,7 @@ class ProxLBFGS(FullReads):
         finite_sum=True,
         converges=True,
     )
+    derived = ("moves", "changes")
 
     def check(self, problem: View) -> None:
         require_smooth(self, problem)
@@ -96,17 +100,14 @@ class ProxLBFGS(FullReads):
         """Loss and gradient at the start, and the curvature of the loss along the gradient."""
         if not math.isnan(state.numbers["loss"]):
             return 0
-        x, sums = state.vectors["x"], problem.sums
-        first = sums.at(x)
-        downhill = x - first.gradient
-        # One product with the true Hessian: without it the first model has a curvature of 1, in no units at all. The
-        # other sums at that point are not used, and cost less than those at x again.
-        again = sums.at(downhill, model=first, ahead=downhill)
-        assert again.predicted_gradient is not None
-        self._remember(state, downhill - x, again.predicted_gradient - first.gradient)
+        x = state.vectors["x"]
+        first = problem.sums.at(x)
         self._keep(problem, state, x, first)
         state.numbers["value"] = first.loss + problem.penalty.value(x)
-        return 2 * sums.n_rows
+        scale, read = _curvature_along(problem, x, first)
+        # Without it the first model has a curvature of 1, in no units at all.
+        state.numbers["scale"] = scale if 0.0 < scale < math.inf else 1.0
+        return problem.sums.n_rows + read
 
     def on_certificate(
         self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
@@ -117,8 +118,8 @@ class ProxLBFGS(FullReads):
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         v, numbers = state.vectors, state.numbers
         x, g, before = v["x"].copy(), v["gradient"].copy(), numbers["value"]
-        z, v["y"][:], penalty = self._minimum(problem, state)
-        move, slope = z - x, self._promised(state, z, penalty)
+        z, v["y"][:], penalty, slope = self._minimum(problem, state)
+        move = z - x
         length, reads, point = 1.0, 0, z
         for _ in range(_MOST_HALVINGS):
             sweep = problem.sums.at(point)
@@ -142,6 +143,10 @@ class ProxLBFGS(FullReads):
         x = v["x"].copy()
         return Solution(x, x.copy(), problem.F.forward(x), -v["y"])
 
+    def evaluation(self, state: State) -> Evaluation | None:
+        known = super().evaluation(state)
+        return None if known is None else known._replace(objective=state.numbers["value"])
+
     def ended(self, state: State) -> Status | None:
         return Status.EXHAUSTED if state.numbers["stalled"] >= _MOST_STALLED else None
 
@@ -149,8 +154,8 @@ class ProxLBFGS(FullReads):
         # A model has a multiplier to try, the start at 0 has none.
         return state.iterations > 0 or bool(state.vectors["x"].any())
 
-    def _minimum(self, problem: View, state: State) -> tuple[np.ndarray, np.ndarray, float]:
-        """That of the model, its multiplier of r2, and the penalties there."""
+    def _minimum(self, problem: View, state: State) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """That of the model, its multiplier of r2, the penalties there, and the change that is promised."""
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
         B, x, g = self._curvature(state), v["x"], v["gradient"]
         gap = numbers["gap"] if math.isfinite(numbers["gap"]) else 1.0
@@ -164,12 +169,14 @@ class ProxLBFGS(FullReads):
                 break
             z, y, left = found
             penalty = problem.penalty.value(z)
+            slope = self._promised(state, z, penalty)
             # Where the whole objective can fall by little, its size says nothing of how exact a step must be.
-            if left <= _SHARE * max(-self._promised(state, z, penalty), 0.0) or aim <= _ROUNDING * size:
-                return z, y, penalty
+            if left <= _SHARE * max(-slope, 0.0) or aim <= _ROUNDING * size:
+                return z, y, penalty, slope
             aim = _TIGHTER * left
         z, y = parts.minimum(B.orthogonal(), x, g, accuracy)
-        return z, y, problem.penalty.value(z)
+        penalty = problem.penalty.value(z)
+        return z, y, penalty, self._promised(state, z, penalty)
 
     @staticmethod
     def _promised(state: State, z: np.ndarray, penalty: float) -> float:
@@ -213,6 +220,22 @@ class ProxLBFGS(FullReads):
         assert form is not None
         assert form.lines is not None
         return _Parts(form, form.lines)
+
+
+def _curvature_along(problem: View, x: np.ndarray, sweep: Sweep) -> tuple[float, int]:
+    """The curvature of the loss at x along its gradient, by some rows where these can be had; and the rows read."""
+    sums, downhill = problem.sums, x - sweep.gradient
+    sample = sums.sample(_SAMPLED_ROWS)
+    if sample is None:
+        there, read = sums.at(downhill, model=sweep, ahead=downhill), sums.n_rows
+    else:
+        some, read = LocalSums.of(sample.block, problem.loss), sample.read
+        sweep = some.at(x)
+        there = some.at(downhill, model=sweep, ahead=downhill)
+    assert there.predicted_gradient is not None
+    move = downhill - x
+    square = float(move @ move)
+    return float(move @ (there.predicted_gradient - sweep.gradient)) / square if square > 0.0 else 0.0, read
 
 
 class Secants(NamedTuple):
@@ -371,4 +394,4 @@ class _Parts:
         """The multiplier of r2 at F z, from the multipliers of the model."""
         slopes, singles = np.zeros(z.size), self._singles
         slopes[singles] = y[: singles.size]
-        return self._form.multiplier(z, self._lines.restored(slopes, y[singles.size :]))
+        return self._form.multiplier_of_lines(z, slopes, y[singles.size :])

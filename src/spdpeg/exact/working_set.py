@@ -195,7 +195,7 @@ class WorkingSet(FullReads):
     def evaluation(self, state: State) -> Evaluation | None:
         known = super().evaluation(state)
         if known is None or self._small is None:
-            return known
+            return None if known is None else known._replace(objective=state.numbers["value"])
         return known._replace(gradient=self._small.gradient(known.gradient))
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
@@ -284,7 +284,7 @@ class _Parts:
             slopes, weight = -(gradient + lines.ridge * x), self.form.own_weight
             return (slopes - np.clip(slopes, -weight, weight))[: problem.F.n_outputs]
         slopes = -(gradient + lines.K.T @ found.multipliers + lines.ridge * x)
-        return self.form.multiplier(x, lines.restored(slopes, found.multipliers))
+        return self.form.multiplier_of_lines(x, slopes, found.multipliers)
 
 
 def _enough(numbers: dict[str, float]) -> float:

@@ -251,6 +251,22 @@ class Penalty(Parameterized):
         """
         return None
 
+    def entry_weights(self, size: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The c and q for which r(v) = sum c_j |v_j| + q_j v_j^2 / 2.
+
+        Parameters
+        ----------
+        size : int
+            Length of v.
+
+        Returns
+        -------
+        pair of arrays, or None
+            None if r is no such sum.
+        """
+        weights = self.l1_weights(size)
+        return None if weights is None else (weights, np.zeros(size))
+
     def group_lengths(self, size: int) -> Groups | None:
         """The groups of a penalty that is a weighted sum of their Euclidean lengths.
 

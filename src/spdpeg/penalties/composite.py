@@ -105,6 +105,13 @@ class SeparableSum(Penalty):
         known = [part for part in parts if part is not None]
         return np.concatenate(known) if len(known) == len(parts) else None
 
+    def entry_weights(self, size: int) -> tuple[np.ndarray, np.ndarray] | None:
+        parts = [part.entry_weights(n) for part, n in zip(self.parts, self.sizes, strict=True)]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        return np.concatenate([weight for weight, _ in known]), np.concatenate([square for _, square in known])
+
     def prox_jacobian(self, point: np.ndarray, step: float) -> np.ndarray:
         pieces = np.split(point, np.cumsum(self.sizes)[:-1])
         blocks = [part.prox_jacobian(piece, step) for part, piece in zip(self.parts, pieces, strict=True)]

@@ -106,6 +106,11 @@ class ConicForm:
         return _is_identity(self.K)
 
     @cached_property
+    def plain_lines(self) -> bool:
+        """Whether it is broken lines of the entries of v and nothing else: a multiplier is a subgradient."""
+        return self._is_plain and self.n_lines == self.size and not self.curved and not np.any(self.linear)
+
+    @cached_property
     def curved(self) -> bool:
         """Whether Q has entries."""
         return bool(self.quadratic.nnz)

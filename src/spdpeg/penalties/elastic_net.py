@@ -88,11 +88,18 @@ class ElasticNet(Penalty):
         return ends(-limit, limit, size)
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
-        return np.where((np.asarray(self.l1) == 0.0) & (np.asarray(self.l2) == 0.0), 0.0, u)
+        held = (np.asarray(self.l1) != 0.0) | (np.asarray(self.l2) != 0.0)
+        return u if np.all(held) else np.where(held, u, 0.0)
 
     def dual_scale(self, u: np.ndarray) -> float:
         limit = np.where(np.asarray(self.l2) > 0.0, np.inf, self.l1)
         return interval_scale(u, -limit, limit)
+
+    def entry_weights(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        return (
+            np.full(size, weights_of(self, "l1", self.l1, size)),
+            np.full(size, weights_of(self, "l2", self.l2, size)),
+        )
 
     def conic_form(self, size: int) -> ConicForm:
         return replace(L1(self.l1).conic_form(size), quadratic=L2Squared(self.l2).conic_form(size).quadratic)

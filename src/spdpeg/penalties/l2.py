@@ -54,7 +54,8 @@ class L2Squared(Penalty):
         return np.divide(u, weight, out=at_infinity, where=weight > 0.0)
 
     def nearest_dual(self, u: np.ndarray) -> np.ndarray:
-        return np.where(np.asarray(self.weight) == 0.0, 0.0, u)
+        held = np.asarray(self.weight) != 0.0
+        return u if np.all(held) else np.where(held, u, 0.0)
 
     def free(self, size: int) -> np.ndarray:
         return np.broadcast_to(np.asarray(self.weight) == 0.0, (size,))
@@ -64,6 +65,9 @@ class L2Squared(Penalty):
 
     def scaled(self, factors: np.ndarray) -> Penalty:
         return L2Squared(factors * np.asarray(self.weight))
+
+    def entry_weights(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(size), np.full(size, weights_of(self, "weight", self.weight, size))
 
     def conic_form(self, size: int) -> ConicForm:
         return squares(weights_of(self, "weight", self.weight, size), size)

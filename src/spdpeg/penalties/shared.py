@@ -55,6 +55,10 @@ def in_dual_domain(u: Any, lower: Any, upper: Any) -> bool:
     An absolute slack would call points feasible that exceed a small weight many times over.
     """
     slack = _EDGE * (np.asarray(upper) - np.asarray(lower))
+    if slack.ndim == 0 and np.size(u):
+        return bool(
+            np.maximum.reduce(u, axis=None) <= upper + slack and np.minimum.reduce(u, axis=None) >= lower - slack
+        )
     return bool(np.all((u >= lower - slack) & (u <= upper + slack)))
 
 

@@ -238,7 +238,8 @@ class SampledNewton(Periodic, Watcher):
     def evaluation(self, state: State) -> Evaluation | None:
         if math.isnan(state.numbers["value"]):
             return None
-        return Evaluation(state.numbers["loss"], *(state.vectors[name] for name in _EVALUATED))
+        margins, gradient, positive = (state.vectors[name] for name in _EVALUATED)
+        return Evaluation(state.numbers["loss"], margins, gradient, positive)
 
     def solution(self, problem: View, state: State) -> Solution:
         v, form = state.vectors, self._form(problem)

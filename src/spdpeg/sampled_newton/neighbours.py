@@ -31,8 +31,9 @@ class Neighbour(NamedTuple):
     @classmethod
     def read(cls, problem: View, x: np.ndarray, dual: np.ndarray) -> "Neighbour":
         """A solution of a problem in memory; one read."""
-        _, margins, gradient, _ = evaluated_rows(problem.sums, x)
-        return cls(x, margins, problem.loss.derivative(margins, problem.rows.labels), dual, gradient)
+        found = evaluated_rows(problem.sums, x)
+        slopes = problem.loss.derivative(found.margins, problem.rows.labels)
+        return cls(x, found.margins, slopes, dual, found.gradient)
 
 
 def extrapolate(ends: Sequence[Any]) -> Any:

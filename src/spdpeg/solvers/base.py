@@ -122,6 +122,9 @@ class Solver(Parameterized):
 
     about: ClassVar[About]
 
+    derived: ClassVar[tuple[str, ...]] = ()
+    """Vectors of the state that are finite where the others are; the loop looks at those alone."""
+
     sampling: str = "auto"
 
     def __init_subclass__(cls) -> None:

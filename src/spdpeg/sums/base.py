@@ -61,6 +61,8 @@ class Evaluation(NamedTuple):
     gradient: np.ndarray
     positive_part: np.ndarray | None
     """The gradient's part from rows with positive slopes; None unless it was asked for."""
+    objective: float | None = None
+    """Loss and penalties, where whoever has read the rows knows them."""
 
 
 class Sample(NamedTuple):
