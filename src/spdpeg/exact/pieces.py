@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..kernels.jit import kernel
 from ..kernels.unions import number_parts
 from ..penalties.conic import ConicForm, is_clean, squares
 
@@ -42,6 +43,17 @@ class Pieces(NamedTuple):
         return w
 
 
+class Source(NamedTuple):
+    """Rows of any length and their costs."""
+
+    K: sp.csr_array
+    cost: np.ndarray
+    single: np.ndarray
+    """Rows of one entry."""
+    rest: np.ndarray
+    """Rows of more; all others are empty."""
+
+
 @dataclass(frozen=True, eq=False)
 class Lines:
     """Penalties of the form sum_j weight_j |x_j| + sum_j ridge_j x_j^2 / 2 + sum_e cost_e |K_e x|.
@@ -55,8 +67,8 @@ class Lines:
     cost : array
     pairs : array of bool
         Rows of two opposite entries.
-    source : tuple, optional
-        The rows of any length, and their costs, that this was made of.
+    source : Source, optional
+        The rows that this was made of.
     """
 
     weight: np.ndarray
@@ -64,7 +76,7 @@ class Lines:
     K: sp.csr_array
     cost: np.ndarray
     pairs: np.ndarray
-    source: tuple[sp.csr_array, np.ndarray] | None = None
+    source: Source | None = None
 
     @classmethod
     def of(cls, *forms: ConicForm) -> "Lines | None":
@@ -90,23 +102,17 @@ class Lines:
             K = sp.csr_array(K, copy=True)
             K.sum_duplicates()
             K.eliminate_zeros()
-        source = K, cost
-        lengths = np.diff(K.indptr)
         # Rows of one entry are an l1 norm. In graphs that were estimated from data they are most rows; as weights they
         # cost nothing.
-        single = np.flatnonzero(lengths == 1)
-        at = K.indptr[single]
-        weight = weight + np.bincount(K.indices[at], cost[single] * np.abs(K.data[at]), minlength=K.shape[1])
-        rest = np.flatnonzero(lengths > 1)
-        kept = np.repeat(lengths > 1, lengths)
-        pointers = np.concatenate([[0], np.cumsum(lengths[rest])])
-        K = sp.csr_array(
-            (K.data[: kept.size][kept], K.indices[: kept.size][kept], pointers), shape=(rest.size, K.shape[1])
-        )
-        pairs = lengths[rest] == 2
-        first = pointers[:-1][pairs]
-        pairs[pairs] = np.abs(K.data[first] + K.data[first + 1]) <= _OPPOSITE * np.abs(K.data[first])
-        return cls(weight, ridge, *_joined(K, cost[rest], pairs), source)
+        weight, kept = weight.copy(), np.empty((2, cost.size), dtype=np.int64)
+        counts = _add_single(K.indptr, K.indices, K.data, cost, weight, kept)
+        single, rest = kept[0, : counts[0]], kept[1, : counts[1]]
+        source = Source(K, cost, single, rest)
+        first, lengths = K.indptr[rest], K.indptr[rest + 1] - K.indptr[rest]
+        pointers = np.concatenate([[0], np.cumsum(lengths)])
+        at = np.repeat(first - pointers[:-1], lengths) + np.arange(pointers[-1])
+        K = sp.csr_array((K.data[at], K.indices[at], pointers), shape=(rest.size, K.shape[1]))
+        return cls(weight, ridge, *_joined(K, cost[rest], _opposite_pairs(K)), source)
 
     @property
     def form(self) -> ConicForm:
@@ -142,7 +148,7 @@ class Lines:
         """
         assert self.source is not None
         rows, place, share, cost = self._places
-        out = np.zeros(self.source[1].size)
+        out = np.zeros(self.source.cost.size)
         out[rows] = np.clip(share * np.concatenate([slopes, multipliers])[place], -cost, cost)
         return out
 
@@ -151,29 +157,24 @@ class Lines:
         """The rows of the source that are not empty, where each went, among weights and then rows of K, its share there
         with its sign, and its cost."""
         assert self.source is not None
-        K, d = self.source[0], self.weight.size
-        lengths = np.diff(K.indptr)
-        place, sign = np.zeros(lengths.size, dtype=np.int64), np.zeros(lengths.size)
-        single = np.flatnonzero(lengths == 1)
-        at = K.indptr[single]
-        place[single], sign[single] = K.indices[at], np.sign(K.data[at])
-        pair = np.flatnonzero(lengths == 2)
-        first = K.indptr[pair]
-        opposite = np.abs(K.data[first] + K.data[first + 1]) <= _OPPOSITE * np.abs(K.data[first])
-        other = lengths > 1
-        pair, first = pair[opposite], first[opposite]
-        other[pair] = False
+        (K, cost, single, rest), d = self.source, self.weight.size
+        pairs, first = _opposite_pairs(K, rest), K.indptr[rest]
+        place, sign = np.empty(rest.size, dtype=np.int64), np.ones(rest.size)
         starts = self.K.indptr[np.flatnonzero(self.pairs)]
         keys = self.K.indices[starts].astype(np.int64) * d + self.K.indices[starts + 1]
         # Entries are sorted, and a joined row is the larger coordinate minus the smaller one.
-        place[pair] = d + np.searchsorted(keys, K.indices[first].astype(np.int64) * d + K.indices[first + 1])
-        sign[pair] = np.sign(K.data[first + 1])
-        place[other], sign[other] = d + np.arange(keys.size, self.cost.size), 1.0
-        # In graphs that were estimated from data most rows are empty.
-        rows = np.flatnonzero(lengths)
-        place, cost = place[rows], self.source[1][rows]
-        whole = np.concatenate([self.weight, self.cost])[place]
-        return rows, place, np.divide(sign[rows] * cost, whole, out=np.zeros(rows.size), where=whole > 0.0), cost
+        own = first[pairs]
+        place[pairs] = d + np.searchsorted(keys, K.indices[own].astype(np.int64) * d + K.indices[own + 1])
+        sign[pairs] = np.sign(K.data[own + 1])
+        place[~pairs] = d + np.arange(keys.size, self.cost.size)
+        at = K.indptr[single]
+        place, sign = np.concatenate([K.indices[at], place]), np.concatenate([np.sign(K.data[at]), sign])
+        rows = np.concatenate([single, rest])
+        whole = np.where(place < d, self.weight[np.minimum(place, d - 1)], 0.0)
+        whole[place >= d] = self.cost[place[place >= d] - d]
+        own_cost = cost[rows]
+        share = np.divide(sign * own_cost, whole, out=np.zeros(rows.size), where=whole > 0.0)
+        return rows, place, share, own_cost
 
     def vanishing(self, x: np.ndarray) -> np.ndarray:
         """Which rows of K vanish at x, up to rounding."""
@@ -229,6 +230,36 @@ def diagonal_of(form: ConicForm) -> np.ndarray | None:
     columns, values = Q.indices[: rows.size], Q.data[: rows.size]
     mixed = np.any(values[columns != rows])
     return None if mixed else np.bincount(rows, values, minlength=form.width)
+
+
+def _opposite_pairs(K: sp.csr_array, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """Which of some rows of at least two entries have two that are opposite."""
+    first, last = K.indptr[:-1][rows], K.indptr[1:][rows]
+    return (last - first == 2) & (np.abs(K.data[first] + K.data[first + 1]) <= _OPPOSITE * np.abs(K.data[first]))
+
+
+@kernel
+def _add_single(
+    pointers: np.ndarray,
+    columns: np.ndarray,
+    values: np.ndarray,
+    cost: np.ndarray,
+    weight: np.ndarray,
+    kept: np.ndarray,
+) -> tuple[int, int]:
+    """Add rows of one entry to the weights; fill `kept` with these rows, and with longer ones, and count both."""
+    single = rest = 0
+    for e in range(cost.size):
+        first = pointers[e]
+        length = pointers[e + 1] - first
+        if length == 1:
+            weight[columns[first]] += cost[e] * abs(values[first])
+            kept[0, single] = e
+            single += 1
+        elif length > 1:
+            kept[1, rest] = e
+            rest += 1
+    return single, rest
 
 
 def _pair_rows(first: np.ndarray, second: np.ndarray, cost: np.ndarray, width: int) -> tuple[sp.csr_array, np.ndarray]:

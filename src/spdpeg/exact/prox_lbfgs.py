@@ -27,7 +27,8 @@ from ..quadratic import ACCURACY, LowRank, Model, minimize, multipliers
 from ..result import Status
 from ..solvers.base import About, FullReads, Solution, per_problem, require_smooth
 from ..state import State
-from ..sums import Evaluation, LocalSums, Sweep
+from ..sums import Evaluation, Sweep
+from ..sums.block_sums import margins
 from ..view import View
 from .penalty_form import PenaltyForm
 from .pieces import Lines
@@ -224,18 +225,18 @@ class ProxLBFGS(FullReads):
 
 def _curvature_along(problem: View, x: np.ndarray, sweep: Sweep) -> tuple[float, int]:
     """The curvature of the loss at x along its gradient, by some rows where these can be had; and the rows read."""
-    sums, downhill = problem.sums, x - sweep.gradient
+    sums, g = problem.sums, sweep.gradient
+    square = float(g @ g)
+    if not square > 0.0:
+        return 0.0, 0
     sample = sums.sample(_SAMPLED_ROWS)
     if sample is None:
-        there, read = sums.at(downhill, model=sweep, ahead=downhill), sums.n_rows
-    else:
-        some, read = LocalSums.of(sample.block, problem.loss), sample.read
-        sweep = some.at(x)
-        there = some.at(downhill, model=sweep, ahead=downhill)
-    assert there.predicted_gradient is not None
-    move = downhill - x
-    square = float(move @ move)
-    return float(move @ (there.predicted_gradient - sweep.gradient)) / square if square > 0.0 else 0.0, read
+        there = sums.at(x - g, model=sweep, ahead=x - g)
+        assert there.predicted_gradient is not None
+        return float(g @ (g - there.predicted_gradient)) / square, sums.n_rows
+    (rows, labels, weights), n = sample.block, sample.block.labels.size
+    curvatures = problem.loss.second_derivative(margins(rows, n, x), labels) * (weights if weights.size else 1.0)
+    return float(np.mean(curvatures * np.square(margins(rows, n, g)))) / square, sample.read
 
 
 class Secants(NamedTuple):
