@@ -84,3 +84,17 @@ def test_rows_without_curvature_do_not_hold_steps_back(F: operators.Operator) ->
     assert result.certificate is not None
     assert result.certificate.met
     assert result.passes <= 12
+
+
+def test_a_step_takes_a_read_and_one_more_if_it_is_cut_short() -> None:
+    """Also where curvatures are raised to a floor: most rows of a Huber loss as narrow as this one have none."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 8)), 10.0 * rng.standard_t(2, 200)
+    problem = spdpeg.Problem(X, y, losses.Huber(0.1), penalties.L1(1e-3), intercept=True)
+    result = spdpeg.solve(problem, "prox-newton", tol=1e-9)
+    assert result.certificate is not None
+    assert result.certificate.met
+    assert result.iterations >= 8  # otherwise nothing was cut short
+    # Beside those, one for the start, one for curvatures of the largest size where the first model has no minimum, and
+    # two for the curvature of steps that might have been the last.
+    assert result.passes <= 2 * result.iterations + 4

@@ -121,8 +121,11 @@ class Newton:
 
     def start_at(self, x: np.ndarray, margins: np.ndarray, floor: float, crawled: int, curvature: bool) -> Iterate:
         """At an iterate that a run had come to, with curvature if it had been made; one read."""
-        kept = margins.size > 0
-        sweep = self.sums.at_margins(margins, curvature=curvature) if kept else self.sums.at(x, curvature=curvature)
+        least = self._least_curvature(floor)
+        if margins.size:
+            sweep = self.sums.at_margins(margins, curvature=curvature, floor=least)
+        else:
+            sweep = self.sums.at(x, curvature=curvature, floor=least)
         return Iterate(x, sweep, sweep.loss + self._penalty(x), floor, crawled=crawled)
 
     @np.errstate(over="ignore", invalid="ignore")  # a loss that grows exponentially, from which it steps back
@@ -134,7 +137,8 @@ class Newton:
         """
         before_step = self.sums.reads
         if at.sweep.curvature is None:
-            at = replace(at, sweep=self.sums.at_margins(at.sweep.margins, curvature=True))
+            floor = self._least_curvature(at.floor)
+            at = replace(at, sweep=self.sums.at_margins(at.sweep.margins, curvature=True, floor=floor))
         based = self._floored(at)
         minimum = self._minimum(at.x, based)
         penalty, slope, predicted = self._expected(at, based, minimum)
@@ -147,12 +151,14 @@ class Newton:
             penalty, slope, predicted = self._expected(at, based, minimum)
         outside = not np.isfinite(at.value)  # of the domain, where any point inside is better
         last = self.sums.resident and enough > 0.0 and not outside and predicted <= enough * abs(at.value)
-        ahead = self._ahead(minimum, based, not last)
+        # The next model is made of what is read now, with the floor that it will have.
+        floor = self._next_floor(at, 1.0, predicted)
+        ahead = self._ahead(minimum, based, not last, floor)
         for factor in _NEARER if outside else ():
             if np.isfinite(ahead.loss):
                 break
             minimum = self._minimum(at.x, based, factor)
-            penalty, ahead = self._penalty(minimum.point), self._ahead(minimum, based)
+            penalty, ahead = self._penalty(minimum.point), self._ahead(minimum, based, True, floor)
         z = minimum.point
         move = z - at.x
         following = Iterate(z, ahead, ahead.loss + penalty, at.floor, predicted=predicted)
@@ -166,12 +172,16 @@ class Newton:
         return self._reweighed(at, following), minimum, ahead
 
     def _floored(self, at: Iterate) -> Sweep:
-        """The sums at x with curvatures of at least the floor."""
+        """The sums at x with curvatures of at least the floor, which they usually were read with."""
         least, largest = at.sweep.curvature_range
         floor = at.floor * (self._largest_curvature if np.isfinite(self._largest_curvature) else largest)
         if floor <= 0.0 or least >= floor:
             return at.sweep
-        return self.sums.floored(at.sweep, floor)
+        return self.sums.at_margins(at.sweep.margins, curvature=True, floor=floor)
+
+    def _least_curvature(self, floor: float) -> float:
+        """A floor as a curvature, to read with; 0 where the largest one is only known after the read."""
+        return floor * self._largest_curvature if np.isfinite(self._largest_curvature) else 0.0
 
     def _minimum(self, x: np.ndarray, sweep: Sweep, factor: float = 1.0) -> Minimum:
         """The minimum of the model at x, its curvature multiplied by `factor`."""
@@ -179,10 +189,10 @@ class Newton:
         H = sweep.curvature if factor == 1.0 else factor * sweep.curvature
         return self._models.minimum(H, H @ x - sweep.gradient, x)
 
-    def _ahead(self, minimum: Minimum, based: Sweep, curvature: bool = True) -> Sweep:
+    def _ahead(self, minimum: Minimum, based: Sweep, curvature: bool, floor: float) -> Sweep:
         """The sums at the model's minimum, dual point included."""
-        z = minimum.point
-        return self.sums.at(z, curvature=curvature, model=based, ahead=minimum.w[: z.size])
+        z, least = minimum.point, self._least_curvature(floor)
+        return self.sums.at(z, curvature=curvature, floor=least, model=based, ahead=minimum.w[: z.size])
 
     def _expected(self, at: Iterate, based: Sweep, minimum: Minimum) -> tuple[float, float, float]:
         """The penalty at the model's minimum, the slope of the objective towards it, and by how much the model falls on
@@ -204,7 +214,8 @@ class Newton:
                 x = at.x + length * move
                 value = float(loss) + self._penalty(x)
                 if value <= at.value + ARMIJO * length * slope:
-                    sweep = self.sums.between(at.sweep, whole.sweep, length)
+                    least = self._least_curvature(self._next_floor(at, float(length), whole.predicted))
+                    sweep = self.sums.between(at.sweep, whole.sweep, length, least)
                     return replace(whole, x=x, sweep=sweep, value=value, length=float(length))
             longest *= 0.5**_AT_ONCE
         return replace(whole, x=at.x, sweep=at.sweep, value=at.value, length=0.0)
@@ -227,8 +238,18 @@ class Newton:
                 value, length = found, float(trial)
         if length == 1.0:
             return whole
-        sweep = self.sums.between(at.sweep, whole.sweep, length)
+        least = self._least_curvature(self._next_floor(at, length, whole.predicted))
+        sweep = self.sums.between(at.sweep, whole.sweep, length, least)
         return replace(whole, x=at.x + length * move, sweep=sweep, value=value, length=length)
+
+    @staticmethod
+    def _next_floor(at: Iterate, length: float, predicted: float) -> float:
+        """The floor after a step of some length, whose model falls as predicted."""
+        if not np.isfinite(at.value):
+            return at.floor
+        if length < 0.5:
+            return min(max(10.0 * at.floor, FIRST_FLOOR), 1.0)
+        return 0.0 if predicted <= CLOSE * abs(at.value) else 0.1 * at.floor
 
     def _reweighed(self, at: Iterate, following: Iterate) -> Iterate:
         """Raise or lower the floor, and notice when nothing moves any more."""
@@ -238,12 +259,7 @@ class Newton:
             following.exhausted = following.crawled >= _MOST_CRAWLED
             return following
         size = abs(at.value)
-        if following.length < 0.5:
-            following.floor = min(max(10.0 * at.floor, FIRST_FLOOR), 1.0)
-        elif following.predicted <= CLOSE * size:
-            following.floor = 0.0
-        else:
-            following.floor = 0.1 * at.floor
+        following.floor = self._next_floor(at, following.length, following.predicted)
         gained = at.value - following.value
         following.crawled = at.crawled + 1 if gained <= _CRAWL * size else 0
         # Nothing gained is the end after a full step without a floor, to the true model's minimum, or after a

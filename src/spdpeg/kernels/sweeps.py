@@ -114,6 +114,7 @@ def sweep(
     n_rows: int,
     x: np.ndarray,
     known: bool,
+    floor: float,
     room: DenseChunk,
     here: AtRows,
     ahead: Ahead,
@@ -123,7 +124,7 @@ def sweep(
     """A block's part of the mean loss at x; fills what stays with the rows, the gradient and the curvature.
 
     Means are over the n_rows rows of all blocks, so that parts need only be added. Margins are computed unless they are
-    known. The curvature is left alone if it has no entries.
+    known. Curvatures of rows are at least `floor`; the matrix is left alone if it has no entries.
     """
     n = here.margins.size
     total = 0.0
@@ -142,6 +143,9 @@ def sweep(
         labels, weights = data.labels[start:stop], data.weights[start:stop]
         total += call_chunk(data.read, here.margins[start:stop], labels, weights, here.slopes[start:stop])
         call_chunk(data.curvatures, here.margins[start:stop], labels, weights, here.curvatures[start:stop])
+        for i in range(start, stop):
+            if here.curvatures[i] < floor:
+                here.curvatures[i] = floor
         if ahead.point.size:
             for i in range(start, stop):
                 there = here.margins[i] if same else row_dot(data.rows, i, ahead.point)

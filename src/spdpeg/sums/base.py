@@ -133,20 +133,26 @@ class Sums(Protocol):
     # At a point.
 
     def at(
-        self, x: np.ndarray, *, curvature: bool = False, model: Sweep | None = None, ahead: np.ndarray | None = None
+        self,
+        x: np.ndarray,
+        *,
+        curvature: bool = False,
+        floor: float = 0.0,
+        model: Sweep | None = None,
+        ahead: np.ndarray | None = None,
     ) -> Sweep:
-        """All sums at x; `ahead` is where the model of an earlier sweep has its minimum. One read."""
+        """All sums at x; `ahead` is where the model of an earlier sweep has its minimum. One read.
 
-    def at_margins(self, margins: Token, *, curvature: bool = False) -> Sweep:
+        Curvatures of rows below `floor` are raised to it. The other sums belong to the loss as it is.
+        """
+
+    def at_margins(self, margins: Token, *, curvature: bool = False, floor: float = 0.0) -> Sweep:
         """The same at a point whose margins are known. One read."""
-
-    def floored(self, sweep: Sweep, floor: float) -> Sweep:
-        """The same sums, in whose curvature no row has less than `floor`. One read."""
 
     def losses_between(self, start: Sweep, end: Sweep, lengths: np.ndarray) -> np.ndarray:
         """Mean losses at parts of the way from one point to the other; reads margins only."""
 
-    def between(self, start: Sweep, end: Sweep, length: float) -> Sweep:
+    def between(self, start: Sweep, end: Sweep, length: float, floor: float = 0.0) -> Sweep:
         """All sums, curvature too, at one of these points. One read."""
 
     def evaluate(self, x: np.ndarray, margins: Token = None, shift: float = 0.0) -> Evaluation:

@@ -44,6 +44,8 @@ class Request(NamedTuple):
     known: bool
     """Margins are known."""
     curvature: bool
+    floor: float
+    """The least curvature of a row."""
     ahead: np.ndarray
     """The point whose slopes a model predicts, or nothing."""
     losses: Term
@@ -61,7 +63,7 @@ def read(block: Block, request: Request, here: AtRows, model: AtRows | None, u: 
     step = Ahead(*[_NOTHING] * 6) if model is None else Ahead(request.ahead, *model, u, np.empty(d))
     data = Labelled(*block, request.losses, request.curvatures)
     room = _room(block.rows, d) if request.curvature else _NO_ROOM
-    value = float(sweep(data, request.n_rows, request.x, request.known, room, here, step, gradient, out))
+    value = float(sweep(data, request.n_rows, request.x, request.known, request.floor, room, here, step, gradient, out))
     curvatures = here.curvatures
     least, largest = float(np.minimum.reduce(curvatures)), float(np.maximum.reduce(curvatures))
     return BlockSums(value, gradient, out, step.gradient, least, largest)

@@ -82,28 +82,30 @@ class ClusterSums:
     # ----------------------------------------------------------------------------------------------- at a point
 
     def at(
-        self, x: np.ndarray, *, curvature: bool = False, model: Sweep | None = None, ahead: np.ndarray | None = None
+        self,
+        x: np.ndarray,
+        *,
+        curvature: bool = False,
+        floor: float = 0.0,
+        model: Sweep | None = None,
+        ahead: np.ndarray | None = None,
     ) -> Sweep:
         """All sums at x; `ahead` is where the model of an earlier sweep has its minimum. One read."""
         if model is None or ahead is None:
-            return self._swept(self._each(tasks.at, (x, curvature)))
-        return self._swept(self._each(tasks.ahead, (x, curvature, ahead), model.at_rows))
+            return self._swept(self._each(tasks.at, (x, curvature, floor)))
+        return self._swept(self._each(tasks.ahead, (x, curvature, floor, ahead), model.at_rows))
 
-    def at_margins(self, margins: Remote, *, curvature: bool = False) -> Sweep:
+    def at_margins(self, margins: Remote, *, curvature: bool = False, floor: float = 0.0) -> Sweep:
         """The same at a point whose margins are known. One read."""
-        return self._swept(self._each(tasks.at_margins, (curvature, margins.field), margins))
-
-    def floored(self, sweep: Sweep, floor: float) -> Sweep:
-        """The same sums, in whose curvature no row has less than `floor`. One read."""
-        return self._swept(self._each(tasks.floored, (floor,), sweep.at_rows))
+        return self._swept(self._each(tasks.at_margins, (curvature, floor, margins.field), margins))
 
     def losses_between(self, start: Sweep, end: Sweep, lengths: np.ndarray) -> np.ndarray:
         """Mean losses at parts of the way from one point to the other; reads margins only."""
         return np.asarray(self._mean(tasks.losses_between, (lengths,), start.at_rows, end.at_rows))
 
-    def between(self, start: Sweep, end: Sweep, length: float) -> Sweep:
+    def between(self, start: Sweep, end: Sweep, length: float, floor: float = 0.0) -> Sweep:
         """All sums, curvature too, at one of these points. One read."""
-        return self._swept(self._each(tasks.between, (length,), start.at_rows, end.at_rows))
+        return self._swept(self._each(tasks.between, (length, floor), start.at_rows, end.at_rows))
 
     def evaluate(self, x: np.ndarray, margins: Remote | None = None, shift: float = 0.0) -> Evaluation:
         """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""

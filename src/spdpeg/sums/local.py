@@ -85,34 +85,30 @@ class LocalSums:
     # ----------------------------------------------------------------------------------------------- at a point
 
     def at(
-        self, x: np.ndarray, *, curvature: bool = False, model: Sweep | None = None, ahead: np.ndarray | None = None
+        self,
+        x: np.ndarray,
+        *,
+        curvature: bool = False,
+        floor: float = 0.0,
+        model: Sweep | None = None,
+        ahead: np.ndarray | None = None,
     ) -> Sweep:
         """All sums at x; `ahead` is where the model of an earlier sweep has its minimum. One read."""
-        if not x.any():  # margins of 0 take no product
-            return self._swept(x, np.zeros(self.n_rows), True, curvature, model, ahead)
-        return self._swept(x, np.empty(self.n_rows), False, curvature, model, ahead)
+        known = not x.any()  # margins of 0 take no product
+        margins = np.zeros(self.n_rows) if known else np.empty(self.n_rows)
+        return self._swept(margins, self._request(x, known, curvature, floor, ahead), model)
 
-    def at_margins(self, margins: Token, *, curvature: bool = False) -> Sweep:
+    def at_margins(self, margins: Token, *, curvature: bool = False, floor: float = 0.0) -> Sweep:
         """The same at a point whose margins are known. One read."""
-        return self._swept(np.zeros(self.n_columns), margins, True, curvature)
-
-    def floored(self, sweep: Sweep, floor: float) -> Sweep:
-        """The same sums, in whose curvature no row has less than `floor`. One read."""
-        # Only the Hessian changes: loss, slopes and gradient belong to the loss itself, and the bound holds for any
-        # curvature.
-        rows = sweep.at_rows._replace(curvatures=np.maximum(sweep.at_rows.curvatures, floor))
-        curvature = self._added(lambda block, some: block_sums.curvature(block, rows.curvatures[some]))
-        least, largest = sweep.curvature_range
-        curvatures = max(least, floor), max(largest, floor)
-        return Sweep(sweep.loss, sweep.gradient, curvature, sweep.margins, rows, curvatures)
+        return self._swept(margins, self._request(np.zeros(self.n_columns), True, curvature, floor))
 
     def losses_between(self, start: Sweep, end: Sweep, lengths: np.ndarray) -> np.ndarray:
         """Mean losses at parts of the way from one point to the other; reads margins only."""
         return np.array([self._loss_at(_point_between(start, end, length)) for length in lengths])
 
-    def between(self, start: Sweep, end: Sweep, length: float) -> Sweep:
+    def between(self, start: Sweep, end: Sweep, length: float, floor: float = 0.0) -> Sweep:
         """All sums, curvature too, at one of these points. One read."""
-        return self.at_margins(_point_between(start, end, length), curvature=True)
+        return self.at_margins(_point_between(start, end, length), curvature=True, floor=floor)
 
     def evaluate(self, x: np.ndarray, margins: Token = None, shift: float = 0.0) -> Evaluation:
         """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""
@@ -285,20 +281,11 @@ class LocalSums:
 
     # --------------------------------------------------------------------------------------------------- private
 
-    def _swept(
-        self,
-        x: np.ndarray,
-        margins: np.ndarray,
-        known: bool,
-        curvature: bool,
-        model: Sweep | None = None,
-        ahead: np.ndarray | None = None,
-    ) -> Sweep:
-        predicts = model is not None and ahead is not None
+    def _swept(self, margins: np.ndarray, request: block_sums.Request, model: Sweep | None = None) -> Sweep:
+        predicts = model is not None and request.ahead.size > 0
         here = AtRows(margins, np.empty(self.n_rows), np.empty(self.n_rows))
         before: AtRows | None = model.at_rows if model is not None and predicts else None
         u = np.empty(self.n_rows if predicts else 0)
-        request = self._request(x, known, curvature, ahead)
 
         def one(block: Block, some: slice) -> block_sums.BlockSums:
             based = None if before is None else _cut(before, some)
@@ -309,10 +296,10 @@ class LocalSums:
         return sweep
 
     def _request(
-        self, x: np.ndarray, known: bool, curvature: bool, ahead: np.ndarray | None = None
+        self, x: np.ndarray, known: bool, curvature: bool, floor: float, ahead: np.ndarray | None = None
     ) -> block_sums.Request:
         loss, point = self._loss, _NOTHING if ahead is None else ahead
-        return block_sums.Request(x, known, curvature, point, loss.read_term, loss.curvatures_term, self.n_rows)
+        return block_sums.Request(x, known, curvature, floor, point, loss.read_term, loss.curvatures_term, self.n_rows)
 
     def _sweep(self, one: Callable[[Block, slice], block_sums.BlockSums], request: block_sums.Request) -> Sweep:
         """The sums over blocks, added up; without what stays with the rows."""

@@ -104,7 +104,13 @@ class OutOfCoreSums(LocalSums):
     # ----------------------------------------------------------------------------------------------- at a point
 
     def at(
-        self, x: np.ndarray, *, curvature: bool = False, model: Sweep | None = None, ahead: np.ndarray | None = None
+        self,
+        x: np.ndarray,
+        *,
+        curvature: bool = False,
+        floor: float = 0.0,
+        model: Sweep | None = None,
+        ahead: np.ndarray | None = None,
     ) -> Sweep:
         """All sums at x; `ahead` is where the model of an earlier sweep has its minimum. One read.
 
@@ -112,10 +118,10 @@ class OutOfCoreSums(LocalSums):
         """
         here = Margins(x.copy())
         if model is None or ahead is None:
-            return self._met(here, self._request(x, False, curvature))
+            return self._met(here, self._request(x, False, curvature, floor))
         # There is room for one vector. What a bound asks for next are the predicted slopes; margins follow from x.
         predicted, kept = Predicted(model.at_rows, ahead.copy()), self._emptied()
-        request, values = self._request(x, False, curvature, predicted.point), self._values()
+        request, values = self._request(x, False, curvature, floor, predicted.point), self._values()
 
         def one(block: Block, some: slice) -> block_sums.BlockSums:
             based = predicted.model.at_rows(block, some, self._loss, values)
@@ -123,23 +129,12 @@ class OutOfCoreSums(LocalSums):
 
         sweep = self._sweep(one, request)
         self._keep(predicted, kept)
-        sweep.margins, sweep.at_rows, sweep.predicted = here, ModelAt(here, 0.0), predicted
+        sweep.margins, sweep.at_rows, sweep.predicted = here, ModelAt(here, floor), predicted
         return sweep
 
-    def at_margins(self, margins: Recipe, *, curvature: bool = False) -> Sweep:
+    def at_margins(self, margins: Recipe, *, curvature: bool = False, floor: float = 0.0) -> Sweep:
         """The same at a point whose margins are known. One read."""
-        return self._met(margins, self._request(np.zeros(self.n_columns), True, curvature))
-
-    def floored(self, sweep: Sweep, floor: float) -> Sweep:
-        """The same sums, in whose curvature no row has less than `floor`. One read."""
-        model, values = ModelAt(sweep.at_rows.margins, floor), self._values()
-
-        def one(block: Block, some: slice) -> np.ndarray:
-            return block_sums.curvature(block, model.at_rows(block, some, self._loss, values).curvatures)
-
-        least, largest = sweep.curvature_range
-        curvatures = max(least, floor), max(largest, floor)
-        return Sweep(sweep.loss, sweep.gradient, self._added(one), sweep.margins, model, curvatures)
+        return self._met(margins, self._request(np.zeros(self.n_columns), True, curvature, floor))
 
     def losses_between(self, start: Sweep, end: Sweep, lengths: np.ndarray) -> np.ndarray:
         """Mean losses at parts of the way from one point to the other. One read."""
@@ -154,13 +149,13 @@ class OutOfCoreSums(LocalSums):
 
         return self._added(one)
 
-    def between(self, start: Sweep, end: Sweep, length: float) -> Sweep:
+    def between(self, start: Sweep, end: Sweep, length: float, floor: float = 0.0) -> Sweep:
         """All sums, curvature too, at one of these points. One read."""
         first, last = start.margins, end.margins
         if isinstance(first, Margins) and isinstance(last, Margins):
             # Margins are linear in x: one product with the rows instead of two.
-            return self.at(first.x + length * (last.x - first.x), curvature=True)
-        return self.at_margins(Between(first, last, length), curvature=True)
+            return self.at(first.x + length * (last.x - first.x), curvature=True, floor=floor)
+        return self.at_margins(Between(first, last, length), curvature=True, floor=floor)
 
     def evaluate(self, x: np.ndarray, margins: Recipe | None = None, shift: float = 0.0) -> Evaluation:
         """Mean loss and gradient in two parts at x, or at known margins plus `shift`. One read."""
@@ -231,7 +226,7 @@ class OutOfCoreSums(LocalSums):
         if squares is not None:
             shares = zip(self._fractions, self._ranges, strict=True)
             self._column_squares = np.sum([fraction * squares[some.start] for fraction, some in shares], axis=0)
-        sweep.margins, sweep.at_rows = margins, ModelAt(margins, 0.0)
+        sweep.margins, sweep.at_rows = margins, ModelAt(margins, request.floor)
         return sweep
 
     def _values(self) -> Values:

@@ -86,29 +86,24 @@ def add(summands: list[Summand]) -> Summand:
 # ------------------------------------------------------------------------------------ tasks whose outcome stays there
 
 
-def at(resident: Resident, x: np.ndarray, curvature: bool) -> Kept:
+def at(resident: Resident, x: np.ndarray, curvature: bool, floor: float) -> Kept:
     """Sums at x."""
-    return Kept(resident.sums.at(x, curvature=curvature))
+    return Kept(resident.sums.at(x, curvature=curvature, floor=floor))
 
 
-def ahead(resident: Resident, x: np.ndarray, curvature: bool, point: np.ndarray, model: Sweep) -> Kept:
+def ahead(resident: Resident, x: np.ndarray, curvature: bool, floor: float, point: np.ndarray, model: Sweep) -> Kept:
     """Sums at x, and slopes that a model predicts for a point."""
-    return Kept(resident.sums.at(x, curvature=curvature, model=model, ahead=point))
+    return Kept(resident.sums.at(x, curvature=curvature, floor=floor, model=model, ahead=point))
 
 
-def at_margins(resident: Resident, curvature: bool, field: str, margins: Any) -> Kept:
+def at_margins(resident: Resident, curvature: bool, floor: float, field: str, margins: Any) -> Kept:
     """Sums at known margins."""
-    return Kept(resident.sums.at_margins(_field(margins, field), curvature=curvature))
+    return Kept(resident.sums.at_margins(_field(margins, field), curvature=curvature, floor=floor))
 
 
-def floored(resident: Resident, floor: float, sweep: Sweep) -> Kept:
-    """The same sums, in whose curvature no row has less than a floor."""
-    return Kept(resident.sums.floored(sweep, floor))
-
-
-def between(resident: Resident, length: float, start: Sweep, end: Sweep) -> Kept:
+def between(resident: Resident, length: float, floor: float, start: Sweep, end: Sweep) -> Kept:
     """Sums between two points."""
-    return Kept(resident.sums.between(start, end, length))
+    return Kept(resident.sums.between(start, end, length, floor))
 
 
 def evaluate(resident: Resident, x: np.ndarray) -> Kept:
