@@ -228,6 +228,8 @@ class ConicForm:
 
     def __add__(self, other: "ConicForm") -> "ConicForm":
         """The sum of two penalties of the same v."""
+        if self.width == self.size == other.width and not self.K.shape[0] and not other.curved:
+            return replace(other, quadratic=self.quadratic, linear=self.linear + other.linear)  # squares beside lines
         first = np.arange(self.width)
         second = np.concatenate([np.arange(self.size), self.width + np.arange(other.width - other.size)])
         return _combined([self, other], [first, second], self.size)
