@@ -84,6 +84,22 @@ def test_what_a_model_derives_follows_every_fit() -> None:
         assert here.n_levels_ == 1 + np.count_nonzero(np.diff(here.coef_))
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (1, 6), (5, 1), (3, 5), (6, 4)])
+def test_a_walk_visits_all_pairs_once_and_each_after_its_neighbours(shape: tuple[int, int]) -> None:
+    X, y, _ = datasets.piecewise_constant(400, 8, seed=1)
+    lam1, lam2 = (np.geomspace(0.1, 0.01, count) for count in shape)
+    seen: set[tuple[int, int]] = set()
+    for (i, j), model in fitting.walk(FusedLogisticRegression(tol=1e-6), lam1, lam2, X, y):
+        beside = j - 1 if i // 4 % 2 == 0 else j + 1  # to and fro, four values of lam1 at a time
+        assert all(place in seen for place in ((i - 1, j), (i, beside)) if place[0] >= 0 and 0 <= place[1] < lam2.size)
+        assert (i, j) not in seen
+        seen.add((i, j))
+        assert (model.lam1, model.lam2) == (lam1[i], lam2[j])
+        assert model.certificate_.met is not None
+        assert model.objective_ <= FusedLogisticRegression(lam1[i], lam2[j], tol=1e-6).fit(X, y).objective_ * (1 + 1e-6)
+    assert len(seen) == lam1.size * lam2.size
+
+
 def test_a_graph_is_learned_once_on_a_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     learned = []
 

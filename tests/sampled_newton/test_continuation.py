@@ -40,7 +40,7 @@ def place_of(problem: spdpeg.Problem) -> Neighbour:
 def test_ends_within_the_tolerance(tol: float) -> None:
     problem = fused(0.02, 0.03)
     other = problem.with_penalties(penalties.L1(0.015), penalties.L1(0.02), operators.FirstDifference())
-    found = Continuation(problem.view).solve(other.view, [place_of(problem)], tol, 1000.0)
+    [found] = Continuation(problem.view).solve([other.view], [[place_of(problem)]], tol, 1000.0)
     assert found is not None
     run, place = found
     anew = fused(0.015, 0.02)
@@ -71,9 +71,9 @@ def test_a_start_far_away_or_without_passes_is_refused() -> None:
     problem = fused(1e-3, 1e-3)
     solution = place_of(problem)
     way = Continuation(problem.view)
-    assert way.solve(problem.view, [solution], 1e-6, 0.5) is None
+    assert way.solve([problem.view], [[solution]], 1e-6, 0.5) == [None]
     place = Neighbour.read(problem.view, 1e8 * solution.x, solution.dual)
-    far = way.solve(problem.view, [place], 1e-6, 1000.0)
+    [far] = way.solve([problem.view], [[place]], 1e-6, 1000.0)
     assert far is None or problem.certificate(far[0].x, far[0].dual).rel_gap <= 1.1e-6
 
 
@@ -86,7 +86,7 @@ def test_other_losses(loss: Any) -> None:
         for lam in (0.03, 0.02)
     ]
     problems = [fitting.plan(fit, data.X, data.y).problems[0] for fit in fits]
-    found = Continuation(problems[0].view).solve(problems[1].view, [place_of(problems[0])], 1e-6, 1000.0)
+    [found] = Continuation(problems[0].view).solve([problems[1].view], [[place_of(problems[0])]], 1e-6, 1000.0)
     assert found is not None
     assert problems[1].certificate(found[0].x, found[0].dual).rel_gap <= 1.1e-6
 

@@ -39,7 +39,7 @@ def place_of(problem: spdpeg.Problem) -> Neighbour:
 def test_ends_within_the_tolerance(loss: Any, tol: float, intercept: bool) -> None:
     first = fused(0.02, 0.03, loss, intercept=intercept)
     other = first.with_penalties(penalties.L1(0.015), penalties.L1(0.02), STEPS)
-    found = KeptCurvature(first.view).solve(other.view, [place_of(first)], tol, 1000.0)
+    [found] = KeptCurvature(first.view).solve([other.view], [[place_of(first)]], tol, 1000.0)
     assert found is not None
     run, place = found
     best = spdpeg.solve(other, tol=1e-12).objective
@@ -121,18 +121,35 @@ def test_a_start_far_away_or_without_passes_is_refused() -> None:
     problem = fused(1e-3, 1e-3)
     solution = place_of(problem)
     way = KeptCurvature(problem.view)
-    assert way.solve(problem.view, [solution], 1e-6, 0.5) is None
+    assert way.solve([problem.view], [[solution]], 1e-6, 0.5) == [None]
     place = Neighbour.read(problem.view, 1e8 * solution.x, solution.dual)
-    far = way.solve(problem.view, [place], 1e-6, 1000.0)
+    [far] = way.solve([problem.view], [[place]], 1e-6, 1000.0)
     best = spdpeg.solve(problem, tol=1e-10).objective
     assert far is None or far[0].certificate.dual <= best <= far[0].objective * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_some_at_once_as_one_by_one(count: int) -> None:
+    first = fused(0.02, 0.03)
+    weights = [(0.02 * 0.9**k, 0.03 * 0.8 ** (3 - k)) for k in range(count)]
+    others = [first.with_penalties(penalties.L1(a), penalties.L1(b), STEPS).view for a, b in weights]
+    place = place_of(first)
+    together = KeptCurvature(first.view).solve(others, [[place]] * count, 1e-7, 1000.0)
+    for other, found in zip(others, together, strict=True):
+        [alone] = KeptCurvature(first.view).solve([other], [[place]], 1e-7, 1000.0)
+        assert found is not None
+        assert alone is not None
+        assert found[0].certificate.met == "relative gap"
+        assert found[0].objective == pytest.approx(alone[0].objective, rel=1e-7)
+        assert found[0].certificate.dual <= alone[0].objective * (1.0 + 1e-13)
+        np.testing.assert_array_equal(found[0].x != 0.0, alone[0].x != 0.0)
 
 
 def test_an_l1_norm_alone() -> None:
     X, y, _ = datasets.piecewise_constant(3000, 20, seed=4)
     first, other = (spdpeg.Problem(X, y, losses.Logistic(), penalties.L1(lam), intercept=True) for lam in (0.02, 0.01))
     assert isinstance(continuation(first.view), KeptCurvature)
-    found = KeptCurvature(first.view).solve(other.view, [place_of(first)], 1e-7, 1000.0)
+    [found] = KeptCurvature(first.view).solve([other.view], [[place_of(first)]], 1e-7, 1000.0)
     assert found is not None
     best = spdpeg.solve(other, tol=1e-10)
     assert found[0].certificate.dual <= best.objective <= found[0].objective * (1.0 + 1e-12)

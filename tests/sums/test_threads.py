@@ -75,11 +75,21 @@ def test_blocks_add_up_to_the_whole(sparse: bool, monkeypatch: pytest.MonkeyPatc
     np.testing.assert_allclose(cut.adjoint(ahead.predicted), whole.adjoint(ahead.predicted), atol=1e-14)
     assert cut.loss(x) == pytest.approx(whole.loss(x), rel=1e-14)
     for sums in (cut, whole):
-        found = sums.slopes_at(x)
+        [found] = sums.slopes_at([x])
         assert found.loss == pytest.approx(there.loss, rel=1e-14)
         np.testing.assert_allclose(found.gradient, there.gradient, atol=1e-14)
         np.testing.assert_array_equal(found.margins, there.margins)
         np.testing.assert_array_equal(found.slopes, there.at_rows.slopes)
+        points = [x, 0.5 * x, -x, np.zeros(x.size), 2.0 * x, x + 0.1, x - 0.1]
+        before = sums.reads
+        at_points = sums.slopes_at(points)
+        assert sums.reads == before + 2  # of four points, then of three
+        for point, several in zip(points, at_points, strict=True):
+            alone = whole.at(point)
+            assert several.loss == pytest.approx(alone.loss, rel=1e-14)
+            np.testing.assert_allclose(several.gradient, alone.gradient, atol=1e-14)
+            np.testing.assert_allclose(several.margins, alone.margins, atol=1e-14)
+            np.testing.assert_allclose(several.slopes, alone.at_rows.slopes, atol=1e-14)
     labels = np.array([0] * 6 + [1] * 6 + [2])
     pieces = [sums.collapse(labels, 3).at(x[:3], curvature=True) for sums in (cut, whole)]
     np.testing.assert_allclose(pieces[0].curvature, pieces[1].curvature, atol=1e-14)

@@ -3,7 +3,18 @@
 import numpy as np
 
 from .jit import CHUNK, Term, call_chunk, call_scalar, inner, kernel
-from .rows import Rows, add_row, count, row_dot, row_square, scaled_square, weight_of
+from .rows import (
+    LANES,
+    Rows,
+    add_row,
+    add_row_to_each,
+    count,
+    row_dot,
+    row_dots,
+    row_square,
+    scaled_square,
+    weight_of,
+)
 
 
 @kernel
@@ -97,6 +108,47 @@ def slopes_at(
         for i in range(start, stop):
             add_row(rows, i, weight_of(weights, i) * slopes[i] / margins.size, gradient)
     return total / margins.size
+
+
+@kernel
+def slopes_at_each(
+    rows: Rows,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    read: Term,
+    points: np.ndarray,
+    first: int,
+    margins: np.ndarray,
+    slopes: np.ndarray,
+    gradients: np.ndarray,
+    losses: np.ndarray,
+) -> None:
+    """The same at LANES points in one read: see `row_dots` for their order. The first row is one of many here."""
+    n, part = labels.size, 1.0 / labels.size
+    gradients[:] = 0.0
+    losses[:] = 0.0
+    for start in range(0, n, CHUNK):
+        stop = min(start + CHUNK, n)
+        begin, end = first + start, first + stop
+        for i in range(start, stop):
+            row_dots(rows, i, points, margins, first + i)
+        for k in range(LANES):
+            losses[k] += call_chunk(
+                read, margins[k, begin:end], labels[start:stop], weights[start:stop], slopes[k, begin:end]
+            )
+        for i in range(start, stop):
+            factor, j = weight_of(weights, i) * part, first + i
+            add_row_to_each(
+                rows,
+                i,
+                factor * slopes[0, j],
+                factor * slopes[1, j],
+                factor * slopes[2, j],
+                factor * slopes[3, j],
+                gradients,
+            )
+    for k in range(LANES):
+        losses[k] *= part
 
 
 @inner

@@ -74,6 +74,66 @@ def sparse_dot(values: np.ndarray, indices: np.ndarray, start: np.uint64, stop: 
     return (a + b) + (c + d)
 
 
+LANES = 4
+"""Points that are evaluated side by side: numbers that a processor multiplies at once."""
+
+
+@strict
+def row_dots(rows: Rows, i: int, points: np.ndarray, out: np.ndarray, to: int) -> None:
+    """out[k, to] = <a_i, x_k> for LANES points x_k, whose j-th coordinates are next to each other."""
+    lanes, one, two, three = np.uint64(LANES), np.uint64(1), np.uint64(2), np.uint64(3)
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    if rows.indptr.size == 0:
+        start = np.uint64(i * rows.width)
+        for k in range(np.uint64(rows.width)):
+            j, value = lanes * k, rows.values[start + k]
+            a += value * points[j]
+            b += value * points[j + one]
+            c += value * points[j + two]
+            d += value * points[j + three]
+    else:
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            j, value = lanes * np.uint64(rows.indices[k]), rows.values[k]
+            a += value * points[j]
+            b += value * points[j + one]
+            c += value * points[j + two]
+            d += value * points[j + three]
+    if rows.bias != 0.0:
+        j = lanes * np.uint64(rows.width)
+        a += rows.bias * points[j]
+        b += rows.bias * points[j + one]
+        c += rows.bias * points[j + two]
+        d += rows.bias * points[j + three]
+    out[0, to], out[1, to], out[2, to], out[3, to] = a, b, c, d
+
+
+@strict
+def add_row_to_each(rows: Rows, i: int, a: float, b: float, c: float, d: float, out: np.ndarray) -> None:
+    """Add a_i, times one of the factors, to each of LANES vectors, whose j-th entries are next to each other."""
+    lanes, one, two, three = np.uint64(LANES), np.uint64(1), np.uint64(2), np.uint64(3)
+    if rows.indptr.size == 0:
+        start = np.uint64(i * rows.width)
+        for k in range(np.uint64(rows.width)):
+            j, value = lanes * k, rows.values[start + k]
+            out[j] += a * value
+            out[j + one] += b * value
+            out[j + two] += c * value
+            out[j + three] += d * value
+    else:
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            j, value = lanes * np.uint64(rows.indices[k]), rows.values[k]
+            out[j] += a * value
+            out[j + one] += b * value
+            out[j + two] += c * value
+            out[j + three] += d * value
+    if rows.bias != 0.0:
+        j = lanes * np.uint64(rows.width)
+        out[j] += a * rows.bias
+        out[j + one] += b * rows.bias
+        out[j + two] += c * rows.bias
+        out[j + three] += d * rows.bias
+
+
 @inner
 def add_row(rows: Rows, i: int, factor: float, out: np.ndarray) -> None:
     """out += factor * a_i."""

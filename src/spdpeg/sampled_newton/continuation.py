@@ -9,6 +9,7 @@ such steps do not settle soon is left to `solve`.
 
 import math
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -38,6 +39,9 @@ _MISSES = 5
 class Continuation:
     """Solves problems that differ from `problem` in their penalties only, one after the other."""
 
+    together = 1
+    """Problems that are best solved at once."""
+
     def __init__(self, problem: View) -> None:
         self._model = TallModel(problem, splitting(problem))
         self._loss_size = objective_size(problem)
@@ -47,9 +51,14 @@ class Continuation:
         self._misses = _MISSES
 
     def solve(
+        self, problems: Sequence[View], near: Sequence[list[Neighbour]], tol: float, max_passes: float
+    ) -> list[tuple[Run, Neighbour] | None]:
+        """The solutions, from those of neighbours; None where it takes more than some steps, or all passes."""
+        return [self._solve(*known, tol, max_passes) for known in zip(problems, near, strict=True)]
+
+    def _solve(
         self, problem: View, near: list[Neighbour], tol: float, max_passes: float
     ) -> tuple[Run, Neighbour] | None:
-        """The solution, from those of neighbours; None if that takes more than some steps, or all passes."""
         start = Neighbour(*map(extrapolate, zip(*near, strict=True)))
         n, begun = problem.rows.block.labels.size, time.perf_counter()
         form = splitting(problem)

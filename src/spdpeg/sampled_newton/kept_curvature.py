@@ -10,14 +10,18 @@ slopes and gradient for the problems to come.
 
 import math
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..certificate import Certificate, norm_bound, objective_size
+from ..kernels.rows import LANES
 from ..quadratic.along_chain import ChainPenalty, minimized
 from ..result import Run
-from ..sums import LocalSums, Sweep
+from ..sums import LocalSums, SlopesAt, Sweep
 from ..view import View
+from .kernels import Pair, predict_slopes
 from .models import TallModel, splitting
 from .neighbours import Neighbour, Record, account, extrapolate
 
@@ -40,8 +44,28 @@ _CLOSE, _LAST_ACCURACY = 1e-3, 1e-11
 """Accuracy where that does not help, as a fraction of the tolerance, and the least."""
 
 
+@dataclass(eq=False)
+class _Course:
+    """The steps towards one solution: where they are, what they have cost, and the best that they have proved."""
+
+    problem: View
+    penalty: ChainPenalty
+    x: np.ndarray
+    gradient: np.ndarray
+    around: list[Pair]
+    """Margins and slopes of three places, from which those at x are extrapolated as x was."""
+    reads: int = 0
+    value: float = math.inf
+    records: list[Record] = field(default_factory=list)
+    met: tuple[Run, Neighbour] | None = None
+    ended: bool = False
+
+
 class KeptCurvature:
-    """Solves problems that differ from `problem` in the weights of l1 norms only, one after the other."""
+    """Solves problems that differ from `problem` in the weights of l1 norms only, some at once."""
+
+    together = LANES
+    """Problems that are best solved at once: rows are read once for all of them."""
 
     def __init__(self, problem: View) -> None:
         self._loss_size = objective_size(problem)
@@ -49,66 +73,90 @@ class KeptCurvature:
         self._at: Sweep | None = None
         """Sums at the point that the curvature is from."""
         self._second_steps = self._failures = 0
+        self._predicted = np.empty(problem.sums.n_rows)
+        """Memory for slopes."""
 
     def solve(
-        self, problem: View, near: list[Neighbour], tol: float, max_passes: float
-    ) -> tuple[Run, Neighbour] | None:
-        """The solution, from those of neighbours; None if that takes more than some steps, or all passes."""
+        self, problems: Sequence[View], near: Sequence[list[Neighbour]], tol: float, max_passes: float
+    ) -> list[tuple[Run, Neighbour] | None]:
+        """The solutions, from those of neighbours; None where it takes more than some steps, or all passes.
+
+        Rows that are read for several problems at once count as a pass of each.
+        """
+        courses = [self._course(*known) for known in zip(problems, near, strict=True)]
+        begun = time.perf_counter()
+        for _ in range(_MOST_STEPS):
+            trials = []
+            for course in courses:
+                if course is None or course.ended:
+                    continue
+                course.reads += 1 if self._at is not None else 2
+                if course.reads > max_passes:
+                    course.ended = True
+                    continue
+                at = self._curvature(course)
+                trials.append((course, at, *self._minimum(course, at, tol)))
+            if not trials:
+                break
+            sums = problems[0].sums
+            assert isinstance(sums, LocalSums)
+            for (course, at, z, y), here in zip(trials, sums.slopes_at([trial[2] for trial in trials]), strict=True):
+                self._judge(course, at, z, y, here, tol, begun)
+        self._failures += sum(course is not None and not course.ended and course.met is None for course in courses)
+        return [None if course is None else course.met for course in courses]
+
+    def _course(self, problem: View, near: list[Neighbour]) -> _Course | None:
+        """The start of the steps; None if there will be none."""
         penalty = chain_penalty(problem)
         if penalty is None or self._failures >= _MOST_FAILURES:
             return None
-        x, margins, slopes, _, gradient = map(extrapolate, zip(*near, strict=True))
-        sums, begun, reads, value = problem.sums, time.perf_counter(), 0, math.inf
-        assert isinstance(sums, LocalSums)
-        enough = tol if tol >= _FINE else _FINER * tol
-        records: list[Record] = []
-        met: tuple[Run, Neighbour] | None = None
-        for step in range(1, _MOST_STEPS + 1):
-            reads += 1 if self._at is not None else 2
-            if reads > max_passes:
-                return met
-            at = self._curvature(problem, margins)
-            z, y = self._minimum(problem, penalty, at, x, gradient, tol)
-            here = sums.slopes_at(z)
-            before, value = value, here.loss + problem.penalty.value(z)
-            if not value <= before + _SLACK * abs(before):
-                self._at = None
-                return met
-            records.append(Record(float(reads), step, time.perf_counter() - begun, value))
-            predicted = here.margins - margins
-            predicted *= at.at_rows.curvatures
-            predicted += slopes
-            errors = _errors(problem, predicted, at, z - x)
-            lower = norm_bound(problem, predicted, gradient + at.curvature @ (z - x), z, errors)
-            certificate = Certificate(value, lower, math.nan).judged(tol, self._loss_size)
-            if certificate.met is not None:
-                ends = certificate.gap <= enough * abs(value) or (
-                    met is not None and certificate.gap > _DIGIT * met[0].certificate.gap
-                )
-                met = account(z, -y, certificate, records), Neighbour(z, here.margins, here.slopes, -y, here.gradient)
-                self._failures = 0
-                if ends:
-                    return met
-            x, margins, slopes, gradient = z, here.margins, here.slopes, here.gradient
-            # The first model is as good as what was extrapolated, whatever the curvature.
-            self._second_steps += 1
-            if step > 1 or self._second_steps >= _MOST_SECOND_STEPS:
-                self._at = None
-        self._failures += met is None
-        return met
+        x, gradient = extrapolate([place.x for place in near]), extrapolate([place.gradient for place in near])
+        around = [Pair(place.margins, place.slopes) for place in near]
+        return _Course(problem, penalty, x, gradient, around if len(around) == 3 else around[:1] * 3)
 
-    def _curvature(self, problem: View, margins: np.ndarray) -> Sweep:
-        """Sums with the curvature that is kept, or with that at the margins."""
+    def _judge(
+        self, course: _Course, at: Sweep, z: np.ndarray, y: np.ndarray, here: SlopesAt, tol: float, begun: float
+    ) -> None:
+        """Take a step to z, unless it leads up; prove what the model there proves, and see whether that is the end."""
+        problem, records, met = course.problem, course.records, course.met
+        before, course.value = course.value, here.loss + problem.penalty.value(z)
+        if not course.value <= before + _SLACK * abs(before):
+            self._at = None
+            course.ended = True
+            return
+        records.append(Record(float(course.reads), len(records) + 1, time.perf_counter() - begun, course.value))
+        predicted, weights, move = self._predicted, problem.rows.block.weights, z - course.x
+        square = predict_slopes(*course.around, at.at_rows.curvatures, here.margins, weights, predicted)
+        errors = _errors(problem, square, at, move)
+        lower = norm_bound(problem, predicted, course.gradient + at.curvature @ move, z, errors)
+        certificate = Certificate(course.value, lower, math.nan).judged(tol, self._loss_size)
+        if certificate.met is not None:
+            enough = tol if tol >= _FINE else _FINER * tol
+            course.ended = certificate.gap <= enough * abs(course.value) or (
+                met is not None and certificate.gap > _DIGIT * met[0].certificate.gap
+            )
+            place = Neighbour(z, here.margins, here.slopes, -y, here.gradient)
+            course.met = account(z, -y, certificate, records), place
+            self._failures = 0
+            if course.ended:
+                return
+        course.x, course.gradient, course.around = z, here.gradient, [Pair(here.margins, here.slopes)] * 3
+        # The first model is as good as what was extrapolated, whatever the curvature.
+        self._second_steps += 1
+        if len(records) > 1 or self._second_steps >= _MOST_SECOND_STEPS:
+            self._at = None
+
+    def _curvature(self, course: _Course) -> Sweep:
+        """Sums with the curvature that is kept, or with that where the course is."""
         if self._at is None:
-            self._at = problem.sums.at_margins(margins, curvature=True)
+            margins = extrapolate([place.margins for place in course.around])
+            self._at = course.problem.sums.at_margins(margins, curvature=True)
             self._second_steps = 0
         return self._at
 
-    def _minimum(
-        self, problem: View, penalty: ChainPenalty, at: Sweep, x: np.ndarray, gradient: np.ndarray, tol: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The minimum of the model around x, to less than the tolerance, and the multipliers of F x there."""
-        H = at.curvature
+    def _minimum(self, course: _Course, at: Sweep, tol: float) -> tuple[np.ndarray, np.ndarray]:
+        """The minimum of the model there, to less than the tolerance, and the multipliers of F x at it."""
+        problem, penalty, x, gradient, H = course.problem, course.penalty, course.x, course.gradient, at.curvature
         assert H is not None
         b = H @ x - gradient
         found = minimized(H, b, penalty, x)
@@ -127,13 +175,14 @@ class KeptCurvature:
         return point, form.multiplier(problem, split)
 
 
-def _errors(problem: View, slopes: np.ndarray, at: Sweep, move: np.ndarray) -> np.ndarray:
-    """Rounding of the gradient of predicted slopes: of its sums over rows, and of the product of curvature and move."""
+def _errors(problem: View, square: float, at: Sweep, move: np.ndarray) -> np.ndarray:
+    """Rounding of the gradient of predicted slopes with this mean square: of its sums over rows, and of the product of
+    curvature and move."""
     H, largest, d = at.curvature, at.curvature_range[1], move.size
     assert H is not None
     # |H_ij| is at most the root of H_ii H_jj, and the root of H_ii that of the largest curvature times a column's size.
     product = d * np.finfo(float).eps * math.sqrt(largest) * float(np.sqrt(H.diagonal()) @ np.abs(move))
-    whole = _ROUNDING * math.sqrt(problem.sums.mean_square(slopes)) + product
+    whole = _ROUNDING * math.sqrt(square) + product
     return np.asarray(whole * problem.bounds.column_sizes)
 
 

@@ -18,7 +18,17 @@ belongs to single rows (margins, slopes, curvatures) stays with the rows.
 """
 
 from .base import Evaluation, RowStatistics, Sums, Sweep, Token, evaluated_rows
-from .local import LocalSums
+from .local import LocalSums, SlopesAt
 from .out_of_core import OutOfCoreSums
 
-__all__ = ["Evaluation", "LocalSums", "OutOfCoreSums", "RowStatistics", "Sums", "Sweep", "Token", "evaluated_rows"]
+__all__ = [
+    "Evaluation",
+    "LocalSums",
+    "OutOfCoreSums",
+    "RowStatistics",
+    "SlopesAt",
+    "Sums",
+    "Sweep",
+    "Token",
+    "evaluated_rows",
+]

@@ -1,6 +1,6 @@
 """From weight to weight: fits that begin where their neighbours ended."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +11,19 @@ from ...engine import quietly
 from ...engine.auto import continuation
 from ...exact.signal import is_chain, solve_chain
 from ...problem import Problem
-from ...result import uninterrupted
+from ...result import Run, uninterrupted
 from ...sampled_newton.neighbours import Neighbour, extrapolate
 from ...sums import threads
 from ...sums.moments import Moments
 from ..inputs import translated_errors
 from .flow import Solution, fit, keep
-from .plan import Plan, Start, penalties, plan
+from .plan import Plan, Settings, Start, penalties, plan
 
+Place = tuple[int, int]
+"""Indices of lam1 and lam2."""
 Ends = list[Any]
 """Where a fit ended: a `Start` for each class fitted jointly, or a `Neighbour` for each target fitted on its own."""
+Fitted = tuple[list[Solution], Ends]
 
 
 def walk(
@@ -36,9 +39,10 @@ def walk(
 ) -> Iterator[tuple[tuple[int, int], Any]]:
     """Fit at all pairs of weights.
 
-    The order is to and fro along lam2, so that each fit has fitted neighbours. Where there are three of them, a fit
-    begins at their extrapolation, beside + above - corner, which is far closer to the solution than any of them. The
-    input is checked once, and a graph that is learned from the data is learned once.
+    The order is to and fro along lam2, so that each fit has fitted neighbours; where fits are faster some at a time,
+    for some values of lam1 at once, each a step behind the one before. Where there are three neighbours, a fit begins
+    at their extrapolation, beside + above - corner, which is far closer to the solution than any of them. The input is
+    checked once, and a graph that is learned from the data is learned once.
 
     Parameters
     ----------
@@ -66,35 +70,61 @@ def walk(
     if moments is not None:
         whole.problems[0].view.moments.adopt(moments)
     fitter = JointFits() if whole.joint is not None else SeparateFits(whole)
-    above: dict[int, Ends] = {}
-    for i in range(lam1.size):
-        row: dict[int, Ends] = {}
-        back = 1 if i % 2 else -1
-        for j in range(lam2.size)[::-back]:
-            weights = {"lam1": float(lam1[i]), "lam2": float(lam2[j])}
-            for name in names:
-                setattr(model, name, weights[name])
-            corner = above.pop(j + back, None)  # needed no more: a fit holds as many numbers as there are rows
-            here = whole.under(*penalties(model, whole.data.X.shape[1]))
-            with threads.using(whole.settings.n_jobs):
-                solutions, row[j] = fitter.fit(here, _near(row.get(j + back), above.get(j), corner))
+    known: dict[Place, Ends] = {}
+    for places, forth in _order(lam1.size, lam2.size, fitter.together):
+        near = [_near(known, i, j, forth) for i, j in places]
+        plans = []
+        for i, j in places:
+            _set_weights(model, names, lam1[i], lam2[j])
+            plans.append(whole.under(*penalties(model, whole.data.X.shape[1])))
+        with threads.using(whole.settings.n_jobs):
+            found = fitter.fit(plans, near)
+        for (i, j), here, (solutions, ends) in zip(places, plans, found, strict=True):
+            known[i, j] = ends
+            known.pop((i - 1, j - forth), None)  # needed no more: a fit holds as many numbers as there are rows
+            _set_weights(model, names, lam1[i], lam2[j])
             keep(model, here, solutions, details)
             yield (i, j), model
-        above = row
 
 
-def _near(beside: Ends | None, above: Ends | None, corner: Ends | None) -> list[Ends]:
+def _set_weights(model: Any, names: set[str], lam1: float, lam2: float) -> None:
+    for name, weight in (("lam1", lam1), ("lam2", lam2)):
+        if name in names:
+            setattr(model, name, float(weight))
+
+
+def _order(rows: int, columns: int, together: int) -> Iterator[tuple[list[Place], int]]:
+    """The places of a grid, in groups that need none of themselves, and whether they go forth (1) or back (-1).
+
+    So many rows are walked along at once, each a place behind the one above it.
+    """
+    for strip, first in enumerate(range(0, rows, together)):
+        forth = -1 if strip % 2 else 1
+        last = min(first + together, rows) - 1
+        for ahead in range(columns + last - first):
+            behind = ((i, ahead - (i - first)) for i in range(first, last + 1))
+            places = [(i, j if forth > 0 else columns - 1 - j) for i, j in behind if 0 <= j < columns]
+            yield places, forth
+
+
+def _near(known: dict[Place, Ends], i: int, j: int, forth: int) -> list[Ends]:
     """The start of a fit: extrapolated from three fits if there are three, else the nearest, else none."""
-    known = [ends for ends in (beside, above, corner) if ends is not None]
-    whole = len(known) == 3 and len({ends[0].dual.shape for ends in known}) == 1
-    return known if whole else known[:1]
+    places = (i, j - forth), (i - 1, j), (i - 1, j - forth)
+    ends = [known[place] for place in places if place in known]
+    whole = len(ends) == 3 and len({end[0].dual.shape for end in ends}) == 1
+    return ends if whole else ends[:1]
 
 
 class JointFits:
     """Fits of a model that solves for all classes at once."""
 
-    def fit(self, here: Plan, near: list[Ends]) -> tuple[list[Solution], Ends]:
-        """Begin at a combination of fits."""
+    together = 1
+
+    def fit(self, plans: list[Plan], near: list[list[Ends]]) -> list[Fitted]:
+        """Begin each at a combination of fits."""
+        return [self._fit(*known) for known in zip(plans, near, strict=True)]
+
+    def _fit(self, here: Plan, near: list[Ends]) -> Fitted:
         if near:
             of_class = zip(*near, strict=True)
             here = replace(here, starts=[Start(*map(extrapolate, zip(*ends, strict=True))) for ends in of_class])
@@ -110,28 +140,42 @@ class SeparateFits:
     def __init__(self, whole: Plan) -> None:
         self._free = whole.settings.solver == "auto" and whole.settings.max_passes >= 1.0
         self._continuations = [continuation(problem.view) if self._free else None for problem in whole.problems]
+        self.together = max([way.together for way in self._continuations if way is not None], default=1)
 
-    def fit(self, here: Plan, near: list[Ends]) -> tuple[list[Solution], Ends]:
-        """Begin at a combination of fits."""
-        found = [self._solve(k, here, [ends[k] for ends in near]) for k in range(len(here.problems))]
-        return [solution for solution, _ in found], [place for _, place in found]
+    def fit(self, plans: list[Plan], near: list[list[Ends]]) -> list[Fitted]:
+        """Begin each at a combination of fits."""
+        targets = range(len(self._continuations))
+        by_target = [self._solve(k, plans, [[ends[k] for ends in beside] for beside in near]) for k in targets]
+        return [
+            ([solution for solution, _ in of_plan], [place for _, place in of_plan])
+            for of_plan in zip(*by_target, strict=True)
+        ]
 
-    def _solve(self, k: int, here: Plan, near: list[Neighbour]) -> tuple[Solution, Neighbour]:
-        """The k-th problem, and where it ended."""
-        problem, settings = here.problems[k], here.settings
-        way = self._continuations[k]
-        if near and way is not None:
-            found = way.solve(problem.view, near, settings.tol, settings.max_passes)
-            if found is not None:
-                return Solution(problem, found[0]), found[1]
+    def _solve(self, k: int, plans: list[Plan], near: list[list[Neighbour]]) -> list[tuple[Solution, Neighbour]]:
+        """The k-th problem of each plan, and where it ended."""
+        way, settings = self._continuations[k], plans[0].settings
+        problems = [here.problems[k] for here in plans]
+        found: Sequence[tuple[Run, Neighbour] | None] = [None] * len(plans)
+        if way is not None and all(near):
+            found = way.solve([problem.view for problem in problems], near, settings.tol, settings.max_passes)
+        return [
+            self._solve_one(problem, way is not None, settings, beside)
+            if known is None
+            else (Solution(problem, known[0]), known[1])
+            for problem, beside, known in zip(problems, near, found, strict=True)
+        ]
+
+    def _solve_one(
+        self, problem: Problem, rows: bool, settings: Settings, near: list[Neighbour]
+    ) -> tuple[Solution, Neighbour]:
+        """A problem by `solve`, and where it ended, margins of the rows included if they are asked for."""
         if self._free and is_chain(problem.view):
             run = solve_chain(problem.view, settings.tol)
             if run is not None:
                 return Solution(problem, run), Neighbour.alone(run.x, run.dual)
         result = uninterrupted(quietly(problem, **settings._asdict(), **_start(problem, near)))
-        if way is None:
-            return Solution(problem, result), Neighbour.alone(result.x, result.dual)
-        return Solution(problem, result), Neighbour.read(problem.view, result.x, result.dual)
+        place = Neighbour.read(problem.view, result.x, result.dual) if rows else Neighbour.alone(result.x, result.dual)
+        return Solution(problem, result), place
 
 
 def _start(problem: Problem, near: list[Neighbour]) -> dict[str, Any]:
