@@ -244,7 +244,7 @@ def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray, wanted: f
         # Where rounding falls on empty columns it has no size beside the rows; beside y it has one.
         rounding = value == -math.inf and y.size and problem.sums.resident and math.isfinite(slopes.loss_part(1.0))
         if not rounding:
-            return max(value, slopes.loss_part(0.0))
+            return value if value >= wanted > -math.inf else max(value, slopes.loss_part(0.0))
     r1, adjoint = problem.regularizer, problem.F.adjoint
     least = _least_terms(problem)
     best = max(_value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x), least)

@@ -31,7 +31,11 @@ def free_pieces(problem: View) -> Pieces | None:
     form = PenaltyForm.of(problem)
     if n > _MOST_ROWS or n > problem.n_coordinates or not problem.rows.in_memory or problem.rows.on_disk:
         return None
-    lines = None if form is None or not problem.loss.attained else form.lines
+    if form is None or not problem.loss.attained:
+        return None
+    if n > 1 and form.groups is not None and form.groups.holds(problem.rows.n_features):
+        return None  # before the lines are written down
+    lines = form.lines
     if lines is None:
         return None
     held = (lines.weight > 0.0) | (lines.ridge > 0.0)

@@ -250,7 +250,12 @@ class WorkingSet(FullReads):
         v, numbers, parts = state.vectors, state.numbers, self._parts(problem)
         self._keep(problem, state, x, sweep)
         numbers["value"] = sweep.loss + problem.penalty.value(x)
-        v["y"][:] = parts.dual(problem, v["x"], v["gradient"], self._identify(problem, state))
+        if isinstance(parts.penalties, Groups):
+            self._found = None  # which of them the next step opens is found when it is taken
+            v["y"][:] = parts.dual_of_groups(problem, parts.penalties, v["x"], v["gradient"])
+        else:
+            found = self._identify(problem, state)
+            v["y"][:] = parts.dual(problem, parts.penalties, v["x"], v["gradient"], found)
         if self._small is not None:
             evaluation = Evaluation(sweep.loss, sweep.margins, sweep.gradient, None)
             tol = numbers["tol"] or None
@@ -272,17 +277,20 @@ class _Parts:
             assert form.lines is not None
             self.penalties, self.identify = form.lines, Identifier(form.lines, problem.penalty.fused)
 
-    def dual(self, problem: View, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:
+    def dual_of_groups(self, problem: View, groups: Groups, x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """Multiplier of r2 at F x."""
+        if not problem.F.n_outputs:
+            return np.zeros(0)
+        if not self.form.inner.K.shape[0]:  # r2 is made of squares
+            return self.form.multiplier(x, np.zeros(0))
+        # Of groups of x itself: what the weights of r1 leave of the slope.
+        slopes, weight = -(gradient + groups.ridge * x), self.form.own_weight
+        return (slopes - np.clip(slopes, -weight, weight))[: problem.F.n_outputs]
+
+    def dual(self, problem: View, lines: Lines, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:
+        """The same where rows of F are among the penalties."""
         if found.multipliers is None:
             return problem.penalty.chain_dual(x, -gradient)
-        lines = self.penalties
-        if isinstance(lines, Groups):
-            if not self.form.inner.K.shape[0]:  # r2 is made of squares
-                return self.form.multiplier(x, np.zeros(0))
-            # Of groups of x itself: what the weights of r1 leave of the slope.
-            slopes, weight = -(gradient + lines.ridge * x), self.form.own_weight
-            return (slopes - np.clip(slopes, -weight, weight))[: problem.F.n_outputs]
         slopes = -(gradient + lines.K.T @ found.multipliers + lines.ridge * x)
         return self.form.multiplier_of_lines(x, slopes, found.multipliers)
 

@@ -60,23 +60,19 @@ def collapse_dense(rows: Rows, labels: np.ndarray, out: np.ndarray) -> None:
 
 
 @kernel
-def selected_counts(rows: Rows, places: np.ndarray, out: np.ndarray) -> None:
-    """out_i = the number of entries of row i in columns that have a place; places[j] is negative for the others."""
-    for i in range(out.size):
-        found = 0
-        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            found += places[np.uint64(rows.indices[p])] >= 0
-        out[i] = found
+def select(rows: Rows, places: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> int:
+    """The entries of columns that have a place, as CSR, and their number; places[j] is negative for the others.
 
-
-@kernel
-def select(rows: Rows, places: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> None:
-    """The entries of these columns, as CSR; indptr is known. There is room for one entry more than there are."""
+    There is room for one entry more than the rows have.
+    """
+    end = np.uint64(0)
+    indptr[0] = 0
     for i in range(count(rows)):
-        end = np.uint64(indptr[i])
         for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
             place = places[np.uint64(rows.indices[p])]
             # What is written for other columns is overwritten by the next entry: a branch would be guessed wrong.
             indices[end] = place
             values[end] = rows.values[p]
             end += np.uint64(place >= 0)
+        indptr[i + 1] = end
+    return int(end)

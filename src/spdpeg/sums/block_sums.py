@@ -1,11 +1,11 @@
 """The sums over one block of rows, from which those over all rows are added up."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data import Block, Dense
-from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts, select, selected_counts
+from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts, select
 from ..kernels.jit import CHUNK, Term, frozen
 from ..kernels.lapack import routines
 from ..kernels.row_sums import column_squares, squared_lengths
@@ -127,22 +127,32 @@ def collapsed(rows: Rows, labels: np.ndarray, pieces: int) -> Rows:
     """The rows with columns added up over pieces; labels[j] is the piece of column j, or -1."""
     if rows.indptr.size == 0:
         return _collapsed_dense(rows, labels, pieces)
-    alone = np.count_nonzero(labels >= 0) == pieces
+    if np.count_nonzero(labels >= 0) == pieces:
+        return _selected(rows, labels.astype(np.int32), pieces)
     counts = np.empty(rows.indptr.size - 1, dtype=np.int64)
-    if alone:
-        labels = labels.astype(np.int32)
-        selected_counts(rows, labels, counts)
-    else:
-        collapsed_counts(rows, labels, np.full(pieces, -1), counts)
+    collapsed_counts(rows, labels, np.full(pieces, -1), counts)
     indptr = np.concatenate([[0], np.cumsum(counts)])
     size = int(indptr[-1])
-    indices, values = np.empty(size + 1, dtype=np.int32), np.empty(size + 1)
-    indptr = indptr.astype(np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64)
-    if alone:
-        select(rows, labels, indptr, indices, values)
-    else:
-        collapse_sparse(rows, labels, np.full(pieces, -1), np.empty(pieces, np.int64), indptr, indices, values)
+    indices, values = np.empty(size, dtype=np.int32), np.empty(size)
+    indptr = indptr.astype(_index_type(size))
+    collapse_sparse(rows, labels, np.full(pieces, -1), np.empty(pieces, np.int64), indptr, indices, values)
+    return Rows(frozen(values), frozen(indices), frozen(indptr), pieces, rows.bias)
+
+
+def _selected(rows: Rows, places: np.ndarray, pieces: int) -> Rows:
+    """`collapsed` where each piece is one column."""
+    entries = int(rows.indptr[-1] - rows.indptr[0])
+    indptr = np.empty(rows.indptr.size, dtype=_index_type(entries))
+    # Room for all entries and one more, of which the system hands out what is written to: counting takes longer.
+    indices, values = np.empty(entries + 1, dtype=np.int32), np.empty(entries + 1)
+    size = int(select(rows, places, indptr, indices, values))
+    if 2 * size < entries:
+        indices, values = indices[:size].copy(), values[:size].copy()
     return Rows(frozen(values[:size]), frozen(indices[:size]), frozen(indptr), pieces, rows.bias)
+
+
+def _index_type(size: int) -> np.dtype[Any]:
+    return np.dtype(np.int32 if size <= np.iinfo(np.int32).max else np.int64)
 
 
 def cheaper(blocks: list[Rows], n_rows: int, pieces: int) -> list[Rows]:
