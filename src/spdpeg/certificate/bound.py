@@ -98,15 +98,16 @@ def certify(
     primal = evaluation.loss + problem.penalty.value(x) if evaluation.objective is None else evaluation.objective
     lower = best
     wanted = -math.inf if tol is None else primal - tol * abs(primal)
+    # Half of tol: a bound that is only just good enough might be lost again to rounding when it is judged.
+    known = math.inf if tol is None else primal - 0.5 * tol * abs(primal)
     try:
         smooth = problem.loss.smooth
         # The slopes that a Newton model predicts are feasible as they are, and their gap is of fourth order in the
         # step; those at x have to be scaled into the dual domain, which costs first order.
         if slopes is not None:
             least = wanted if last or problem.sums.resident else -math.inf  # it may take a read, and a step brings more
-            lower = max(lower, bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x, least))
-        # Half of tol: a bound that is only just good enough might be lost again to rounding when it is judged.
-        enough = tol is not None and primal - lower <= 0.5 * tol * abs(primal)
+            lower = max(lower, bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x, least, known))
+        enough = lower >= known
         enough |= slopes is not None and math.isfinite(lower) and not (last or problem.sums.resident)
         # At a kink phi' is one of many subgradients, as a rule not the optimal one; then only the slopes of a solver
         # will do.
@@ -116,7 +117,7 @@ def certify(
             at = at_point(problem, evaluation, accuracy)
             there = x + at.move if np.any(at.move) else x
             far = x if there is x else np.where(np.abs(there) > np.abs(x), there, x)  # the solution may be there
-            lower = max(lower, bound(problem, at, y.copy(), far, least))
+            lower = max(lower, bound(problem, at, y.copy(), far, least, known))
     except (UnsupportedError, NotImplementedError):  # no closed conjugate: a penalty on a set, or a user's own
         obstacle = NO_CONJUGATE
     near = _next_to_zero(problem, primal, lower, tol)
@@ -232,10 +233,18 @@ def least_gap(problem: View, x: np.ndarray, evaluation: Evaluation, value: float
     return value - evaluation.loss + norm.dual_scale(norm.nearest_dual(-gradient)) * float(gradient @ x)
 
 
-def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray, wanted: float = -math.inf) -> float:
+def bound(
+    problem: View,
+    slopes: Slopes,
+    y: np.ndarray,
+    x: np.ndarray,
+    wanted: float = -math.inf,
+    enough: float = math.inf,
+) -> float:
     """The best lower bound from slopes of the rows and a multiplier y, which may be improved; minus infinity if none.
 
-    `x` is a point near the solution, for the excess that rounding leaves. A bound below `wanted` is worth more work.
+    `x` is a point near the solution, for the excess that rounding leaves. A bound below `wanted` is worth more work,
+    one from `enough` on is not.
     """
     # A norm of everything needs no y: its dual ball says at once how far -A^T W u / N has to be scaled.
     norm = _one_norm(problem)
@@ -244,7 +253,7 @@ def bound(problem: View, slopes: Slopes, y: np.ndarray, x: np.ndarray, wanted: f
         # Where rounding falls on empty columns it has no size beside the rows; beside y it has one.
         rounding = value == -math.inf and y.size and problem.sums.resident and math.isfinite(slopes.loss_part(1.0))
         if not rounding:
-            return value if value >= wanted > -math.inf else max(value, slopes.loss_part(0.0))
+            return value if value >= enough else max(value, slopes.loss_part(0.0))
     r1, adjoint = problem.regularizer, problem.F.adjoint
     least = _least_terms(problem)
     best = max(_value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x), least)

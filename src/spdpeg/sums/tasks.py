@@ -16,7 +16,7 @@ from ..kernels.jit import frozen
 from ..kernels.rows import Rows
 from ..losses import Loss
 from . import block_sums
-from .base import Sweep
+from .base import Evaluation, Sweep
 from .local import LocalSums
 from .moments import Moments
 from .threads import one_blas_thread
@@ -167,9 +167,11 @@ def sums_of_sweep(kept: Kept, resident: Resident, n_rows: int, with_rows: bool) 
 
 def sums_of_evaluation(kept: Kept, n_rows: int) -> Summand:
     """The sums of an evaluation: loss, gradient, and the gradient's positive part."""
-    loss, margins, gradient, positive = kept.value
-    fraction = margins.size / n_rows
-    return Summand((fraction * loss, fraction * gradient, fraction * positive), np.zeros(0))
+    found: Evaluation = kept.value
+    assert found.positive_part is not None
+    fraction = found.margins.size / n_rows
+    parts = fraction * found.loss, fraction * found.gradient, fraction * found.positive_part
+    return Summand(parts, np.zeros(0))
 
 
 # ------------------------------------------------------------------------------------------ tasks that return summands
