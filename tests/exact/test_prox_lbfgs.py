@@ -18,18 +18,41 @@ def test_the_compact_form_is_bfgs_pair_by_pair() -> None:
     half = rng.standard_normal((9, 9))
     curvature = half @ half.T + np.eye(9)
     moves = rng.standard_normal((4, 9))
-    changes, scale = moves @ curvature, 1.7
-    B = scale * np.eye(9)
+    changes, scale, units = moves @ curvature, 1.7, rng.uniform(0.1, 2.0, 9)
+    B = np.diag(scale * units)
     for s, y in zip(moves, changes, strict=True):
         B = B - np.outer(B @ s, s @ B) / (s @ B @ s) + np.outer(y, y) / (y @ s)
-    both = np.vstack([moves, changes])
-    secants = Secants(moves, changes, both @ both.T, scale)
-    rows = secants.rows(np.arange(9))
-    np.testing.assert_allclose(scale * np.eye(9) - rows @ np.linalg.solve(secants.middle, rows.T), B, atol=1e-10)
-    np.testing.assert_allclose(secants.squares, rows.T @ rows, atol=1e-10)
+    products = np.stack([(moves * units) @ moves.T, moves @ changes.T])
+    secants = Secants(moves, changes, products, scale, units)
+    rows, D = secants.rows(np.arange(9)), rng.uniform(1.0, 2.0, 9)
+    np.testing.assert_allclose(np.diag(scale * units) - rows @ np.linalg.solve(secants.middle, rows.T), B, atol=1e-10)
+    np.testing.assert_allclose(secants.squares(D), (rows.T / D) @ rows, atol=1e-10)
+    np.testing.assert_allclose(secants.times(D), rows.T @ D, atol=1e-10)
+    np.testing.assert_allclose(secants.adjoint(D[:8]), rows @ D[:8], atol=1e-10)
     found = secants.orthogonal()
     np.testing.assert_allclose(np.diag(found.diagonal) + found.V.T @ (found.signs[:, None] * found.V), B, atol=1e-10)
-    assert Secants(moves[:0], changes[:0], np.zeros((0, 0)), scale).orthogonal().signs.size == 0
+    none = Secants(moves[:0], changes[:0], np.zeros((2, 0, 0)), scale, units)
+    assert none.orthogonal().signs.size == 0
+    assert none.squares(D).shape == (0, 0)
+
+
+@pytest.mark.parametrize("loss", [losses.Logistic(), losses.SmoothedHinge(0.5)], ids=lambda loss: type(loss).__name__)
+def test_few_reads_where_few_columns_hold_most_of_the_rows(loss: losses.Loss) -> None:
+    """Counts of words, of which the first come in every row; and a loss that is a line for all rows at 0."""
+    rng = np.random.default_rng(3)
+    n, d, words = 900, 3100, 60
+    chances = 1.0 / np.arange(1, d + 1)
+    drawn = rng.choice(d, n * words, p=chances / chances.sum())
+    X = sp.csr_array((np.ones(n * words), (np.repeat(np.arange(n), words), drawn)), shape=(n, d))
+    X = sp.csr_array(sp.diags_array(1.0 / np.sqrt(X.power(2).sum(axis=1))) @ X)
+    y = np.where(X @ rng.standard_normal(d) + 0.05 * rng.standard_normal(n) > 0.0, 1.0, -1.0)
+    edges = [(int(rng.integers(0, j)), j) for j in range(1, d)]
+    F = operators.GraphDifference(edges)
+    problem = spdpeg.Problem(X, y, loss, r1=penalties.L2Squared(1e-3), r2=penalties.L1(1e-4), F=F)
+    result = spdpeg.solve(problem, tol=TOL)
+    assert [stage.method for stage in result.stages] == ["prox-lbfgs"]
+    assert result.status is Status.TOLERANCE
+    assert result.passes <= 40
 
 
 @pytest.mark.parametrize("intercept", [False, True])
