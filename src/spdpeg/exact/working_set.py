@@ -22,6 +22,7 @@ from ..solvers.base import About, FullReads, Solution, kept_for, per_problem, re
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
 from ..view import View
+from . import gram_descent
 from .block_newton import Aim, Reached, minimized
 from .condensed import Condensed
 from .group_pieces import GroupIdentifier, Groups
@@ -150,7 +151,12 @@ class WorkingSet(FullReads):
         w = pieces.reduce(v["x"])
         reached: Reached | None = None
         if isinstance(penalties, Groups) and sums.block is not None:
-            reached = minimized(sums.block, problem.loss, penalties.blocks, w, _aim(problem, numbers, found.capped))
+            aim, blocks = _aim(problem, numbers, found.capped), penalties.blocks
+            if problem.loss.quadratic and gram_descent.pays(sums.block, blocks):
+                reached = gram_descent.descended(sums, blocks, w, aim.fine)
+            if reached is None or not reached.found:
+                start = w if reached is None else reached.w
+                reached = minimized(sums.block, problem.loss, blocks, start, aim)
         stuck = numbers["stalled"] > 1
         if reached is not None and (w.size > _MOST_MODEL or (not stuck and (reached.found or found.capped))):
             w, margins = reached.w, reached.margins

@@ -120,7 +120,17 @@ def _are_long(rows: Rows, d: int) -> bool:
 
 def _is_dense(squares: float, n_rows: int, width: int) -> bool:
     """Whether BLAS adds up outer products faster, zeros included, than entries are scattered."""
-    return _SCATTERED * squares > n_rows * width * (_WRITTEN + _MULTIPLIED * width)
+    return _SCATTERED * squares > _dense_time(n_rows, width)
+
+
+def _dense_time(n_rows: int, width: int) -> float:
+    return n_rows * width * (_WRITTEN + _MULTIPLIED * width)
+
+
+def gram_time(rows: Rows, n_rows: int) -> float:
+    """Nanoseconds that the sum of outer products of all rows takes, about."""
+    dense = _dense_time(n_rows, rows.width)
+    return dense if rows.indptr.size == 0 else min(dense, _SCATTERED * float(squared_lengths(rows.indptr)))
 
 
 def collapsed(rows: Rows, labels: np.ndarray, pieces: int) -> Rows:
