@@ -22,8 +22,9 @@ from .block_terms import Blocks, norms_at, shrunk
 MOST_COLUMNS = 2000
 """Columns up to which there is room for the matrix."""
 
-_VISITS, _VISITED, _VISITED_SPARSE = 60.0, 0.7, 2.0
-"""Visits to each entry that descent on the columns takes, about, and nanoseconds of one."""
+_FEW_VISITS, _MANY_VISITS, _VISITED, _VISITED_SPARSE = 8.0, 60.0, 0.7, 2.0
+"""Visits to each entry that descent on the columns takes at least, and about at most; and nanoseconds of one. Chosen on
+hitech and on dense 500 x 5,000, shown on k1b and classic."""
 
 _LEAST_TIME = 1e6
 """Nanoseconds for which descent may go on."""
@@ -51,10 +52,14 @@ _UPDATED, _FACTORED = 0.25, 0.04
 
 
 def pays(block: Block, penalties: Blocks) -> bool:
-    """Whether the matrix of all columns takes less time than descent on the columns themselves, and fits."""
-    single = penalties.cost.size == penalties.weight.size and not penalties.cost.any()
+    """Whether the matrix of all columns takes less time than descent on the columns themselves, and fits.
+
+    Beside a ridge, columns that are alike do not hold each other up, and few visits do.
+    """
+    if penalties.cost.size < penalties.weight.size or penalties.cost.any() or penalties.ridge.any():
+        return False
     fits = penalties.weight.size <= MOST_COLUMNS
-    return single and fits and gram_time(block.rows, block.labels.size) <= _VISITS * _visit(block)
+    return fits and gram_time(block.rows, block.labels.size) <= _FEW_VISITS * _visit(block)
 
 
 def _visit(block: Block) -> float:
@@ -71,7 +76,7 @@ def descended(sums: Sums, penalties: Blocks, w: np.ndarray, aim: float) -> Reach
     assert at.curvature is not None
     assert block is not None
     v = w.copy()
-    most = max(_VISITS * _visit(block), _LEAST_TIME)
+    most = max(_MANY_VISITS * _visit(block), _LEAST_TIME)
     found = bool(_descended(at.curvature, at.gradient, penalties, v, float(at.loss), aim, most, routines()))
     return Reached(v, margins(block.rows, block.labels.size, v), found)
 
