@@ -9,6 +9,7 @@
 | working_set, identify, pieces, condensed | Newton's steps among few pieces of many coordinates |
 | interpolation | its first step where directions without penalties are as many as the rows |
 | group_pieces, block_newton | the same where pieces are single columns or groups, in one compiled call |
+| gram_descent | the same for the squared loss and single columns, on the matrix of their products |
 | block_models, block_face, block_terms | its models, by coordinate descent and Newton steps among what is not 0 |
 | sparsa | proximal gradient steps of spectral length, where pieces are too many for a model of them |
 | interior_point, split_program | losses made of lines, in one go |
