@@ -6,11 +6,11 @@ import scipy.sparse as sp
 
 from spdpeg.exact import identify
 from spdpeg.exact.identify import Identified, Identifier
-from spdpeg.exact.pieces import Lines
+from spdpeg.exact.pieces import AbsolutePenalties
 from spdpeg.penalties import FusedL1
 
 
-def opened(lines: Lines, x: np.ndarray, gradient: np.ndarray) -> Identified:
+def opened(lines: AbsolutePenalties, x: np.ndarray, gradient: np.ndarray) -> Identified:
     return Identifier(lines, None)(x, gradient, 1.0, 10**6)
 
 
@@ -21,7 +21,7 @@ def test_two_ways_to_the_same_pieces(seed: int, monkeypatch: pytest.MonkeyPatch)
     ends = np.array([rng.choice(d, 2, replace=False) for _ in range(rng.integers(1, 3 * d))])
     rows = np.repeat(np.arange(ends.shape[0]), 2)
     K = sp.csr_array((np.tile([1.0, -1.0], ends.shape[0]), (rows, ends.ravel())), shape=(ends.shape[0], d))
-    lines = Lines.made(K, rng.uniform(0.1, 1.0, K.shape[0]), rng.integers(0, 2, d) * 0.3, np.zeros(d))
+    lines = AbsolutePenalties.made(K, rng.uniform(0.1, 1.0, K.shape[0]), rng.integers(0, 2, d) * 0.3, np.zeros(d))
     x, gradient = rng.integers(0, 3, d).astype(float), rng.standard_normal(d)
     asked: list[int] = []
 
@@ -53,7 +53,7 @@ def test_pieces_that_are_opened_in_advance_divide_the_others(along_chain: bool) 
     rng = np.random.default_rng(5)
     d = 80
     K = sp.csr_array(sp.diags_array([-np.ones(d - 1), np.ones(d - 1)], offsets=[0, 1], shape=(d - 1, d)))
-    lines = Lines.made(K, np.full(d - 1, 0.7), np.full(d, 0.5), np.zeros(d))
+    lines = AbsolutePenalties.made(K, np.full(d - 1, 0.7), np.full(d, 0.5), np.zeros(d))
     identifier = Identifier(lines, FusedL1(0.5, 0.7) if along_chain else None)
     x, gradient = np.repeat(rng.integers(0, 3, d // 10).astype(float), 10), rng.standard_normal(d)
     needed = identifier(x, gradient, 1e-3, d).pieces

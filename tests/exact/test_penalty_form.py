@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import losses, penalties
 from spdpeg.exact.penalty_form import PenaltyForm
-from spdpeg.exact.pieces import Lines
+from spdpeg.exact.pieces import AbsolutePenalties
 
 rng = np.random.default_rng(4)
 d = 12
@@ -32,7 +32,7 @@ def form_of(r1: penalties.Penalty, intercept: bool = False) -> PenaltyForm:
 @pytest.mark.parametrize("r1", [penalties.L1(0.2), penalties.L2Squared(0.3), penalties.ElasticNet(0.1, 0.2)])
 def test_lines_are_those_of_the_conic_form(r1: penalties.Penalty, intercept: bool) -> None:
     form = form_of(r1, intercept)
-    lines, known = form.lines, Lines.of(form.form)
+    lines, known = form.lines, AbsolutePenalties.of(form.form)
     assert lines is not None
     assert known is not None
     for name in ("weight", "ridge", "cost", "pairs"):

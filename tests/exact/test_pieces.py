@@ -6,10 +6,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from spdpeg import operators, penalties
-from spdpeg.exact.pieces import Lines
+from spdpeg.exact.pieces import AbsolutePenalties
 
 
-def random_lines(seed: int, long_rows: bool) -> Lines:
+def random_lines(seed: int, long_rows: bool) -> AbsolutePenalties:
     rng = np.random.default_rng(seed)
     d = int(rng.integers(2, 30))
     ends = np.array([rng.choice(d, 2, replace=False) for _ in range(rng.integers(0, 3 * d))]).reshape(-1, 2)
@@ -18,7 +18,9 @@ def random_lines(seed: int, long_rows: bool) -> Lines:
     K = sp.csr_array((np.column_stack([size, -size]).ravel(), (rows, ends.ravel())), shape=(ends.shape[0], d))
     if long_rows:
         K = sp.csr_array(sp.vstack([K, sp.random_array((4, d), density=0.4, rng=rng)], format="csr"))
-    return Lines.made(K, rng.uniform(0.1, 1.0, K.shape[0]), rng.integers(0, 2, d) * 0.3, rng.integers(0, 2, d) * 0.2)
+    return AbsolutePenalties.made(
+        K, rng.uniform(0.1, 1.0, K.shape[0]), rng.integers(0, 2, d) * 0.3, rng.integers(0, 2, d) * 0.2
+    )
 
 
 @pytest.mark.parametrize("long_rows", [False, True])
@@ -53,7 +55,7 @@ def test_pieces_and_their_penalties(seed: int, long_rows: bool) -> None:
 
 
 def test_equal_neighbours_count_once() -> None:
-    chain = Lines.made(sp.csr_array(np.diff(np.eye(7), axis=0)), np.ones(6), np.ones(7), np.zeros(7))
+    chain = AbsolutePenalties.made(sp.csr_array(np.diff(np.eye(7), axis=0)), np.ones(6), np.ones(7), np.zeros(7))
     assert chain.count(np.array([0.0, 2.0, 2.0, 0.0, 2.0, -1.0, -1.0])) == 3
     assert chain.count(np.zeros(7)) == 0
 
@@ -65,7 +67,7 @@ def test_rows_that_were_added_up_share_their_multipliers(seed: int) -> None:
     d = pairs.weight.size
     again = pairs.K[rng.integers(0, pairs.cost.size, 5)] if pairs.cost.size else pairs.K
     K = sp.csr_array(sp.vstack([-again, 0.0 * again, rng.uniform(-1.0, 1.0) * sp.eye_array(d), pairs.K], format="csr"))
-    lines = Lines.made(K, rng.uniform(0.1, 1.0, K.shape[0]), np.zeros(d), np.zeros(d))
+    lines = AbsolutePenalties.made(K, rng.uniform(0.1, 1.0, K.shape[0]), np.zeros(d), np.zeros(d))
     slopes, multipliers = (rng.uniform(-1.0, 1.0, most.size) * most for most in (lines.weight, lines.cost))
     y = lines.restored(slopes, multipliers)
     assert lines.source is not None
@@ -76,9 +78,9 @@ def test_rows_that_were_added_up_share_their_multipliers(seed: int) -> None:
 def test_the_lines_of_a_sum_are_those_of_its_parts() -> None:
     r1, F = penalties.ElasticNet(0.2, 0.1).conic_form(6), operators.FirstDifference().bind(6).matrix()
     r2 = penalties.L1(np.array([0.3, 0.0, 0.1, 0.2, 0.4])).conic_form(5).after(F)
-    parts, whole = Lines.of(r1, r2), Lines.of(r1 + r2)
+    parts, whole = AbsolutePenalties.of(r1, r2), AbsolutePenalties.of(r1 + r2)
     assert parts is not None
     assert whole is not None
     x = np.random.default_rng(0).normal(size=6)
     assert parts.value(x) == whole.value(x) == pytest.approx((r1 + r2).value(x), rel=1e-14)
-    assert Lines.of(r1, penalties.L2Squared(1.0).conic_form(5).after(F)) is None
+    assert AbsolutePenalties.of(r1, penalties.L2Squared(1.0).conic_form(5).after(F)) is None

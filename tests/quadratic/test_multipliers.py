@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spdpeg.exact.pieces import Lines
+from spdpeg.exact.pieces import AbsolutePenalties
 from spdpeg.quadratic import LowRank, Model, minimize, multipliers
 
 
-def model(seed: int, d: int = 40, few: int = 5) -> tuple[Model, multipliers.Inverse, multipliers.Lines]:
+def model(seed: int, d: int = 40, few: int = 5) -> tuple[Model, multipliers.Inverse, multipliers.CostedRows]:
     """Single entries, pairs and long rows of any size beside a diagonal and some rows, of both signs."""
     rng = np.random.default_rng(seed)
     K = sp.random_array((60, d), density=rng.choice([0.03, 0.1]), rng=rng, format="csr")
@@ -16,10 +16,12 @@ def model(seed: int, d: int = 40, few: int = 5) -> tuple[Model, multipliers.Inve
     D = np.exp(rng.normal(0.0, 1.0, d))
     V = np.linalg.qr(rng.standard_normal((d, few)))[0].T
     signs = np.where(rng.random(few) < 0.3, -0.5 * D.min(), np.exp(rng.normal(1.0, 2.0, few)))
-    form = Lines.made(sp.csr_array(K), rng.choice([0.01, 0.3, 3.0]) * np.ones(60), np.zeros(d), np.zeros(d)).form
+    form = AbsolutePenalties.made(
+        sp.csr_array(K), rng.choice([0.01, 0.3, 3.0]) * np.ones(60), np.zeros(d), np.zeros(d)
+    ).form
     inner = np.linalg.inv(np.diag(1.0 / signs) + (V / D) @ V.T)
     H = multipliers.Inverse(D, np.ascontiguousarray(V.T), inner, np.zeros(few))
-    rows = multipliers.Lines(form.K.indptr.astype(np.int64), form.K.indices.astype(np.int64), form.K.data, form.up)
+    rows = multipliers.CostedRows(form.K.indptr.astype(np.int64), form.K.indices.astype(np.int64), form.K.data, form.up)
     return Model(LowRank(D, V, signs), rng.standard_normal(d), form), H, rows
 
 
@@ -72,12 +74,12 @@ def test_other_coordinates_enter_through_the_few_rows() -> None:
     keep = np.diff(K.indptr) > 0
     K = sp.csr_array(K[keep])
     cost = rows.cost[keep]
-    of_used = multipliers.Lines(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, cost)
+    of_used = multipliers.CostedRows(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, cost)
     beside = H.rows[25:].T @ (small.b[25:] / H.D[25:])
     part = multipliers.Inverse(H.D[used], H.rows[used].copy(), H.inner, beside)
     w, few, _ = multipliers.descend(part, small.b[used], of_used, np.zeros(cost.size), 1e-12, 5000)
     padded = sp.csr_array((K.data, K.indices, K.indptr), shape=(cost.size, 40))
-    whole = multipliers.Lines(of_used.pointers, of_used.columns, padded.data, cost)
+    whole = multipliers.CostedRows(of_used.pointers, of_used.columns, padded.data, cost)
     everything, _, _ = multipliers.descend(H, small.b, whole, np.zeros(cost.size), 1e-12, 5000)
     np.testing.assert_allclose(w, everything[used], atol=1e-6)
     np.testing.assert_allclose((small.b[25:] - H.rows[25:] @ few) / H.D[25:], everything[25:], atol=1e-6)
@@ -87,7 +89,7 @@ def test_products_are_counted() -> None:
     """A chain of equal neighbours is badly conditioned: few products are not enough."""
     d = 2000
     K = sp.csr_array(sp.diags_array([np.ones(d - 1), -np.ones(d - 1)], offsets=[1, 0], shape=(d - 1, d)))
-    rows = multipliers.Lines(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, np.full(d - 1, 1e3))
+    rows = multipliers.CostedRows(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, np.full(d - 1, 1e3))
     H = multipliers.Inverse(np.ones(d), np.zeros((d, 0)), np.zeros((0, 0)), np.zeros(0))
     b = np.linspace(-1.0, 1.0, d)
     _, _, gap = multipliers.descend(H, b, rows, np.zeros(d - 1), 1e-9, 100)

@@ -19,7 +19,7 @@ from ..exact.interpolation import free_pieces
 from ..exact.newton_models import RowModels
 from ..exact.one_read import OneRead
 from ..exact.penalty_form import PenaltyForm, SplitForm
-from ..exact.pieces import Lines
+from ..exact.pieces import AbsolutePenalties
 from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import MOST_COORDINATES, MOST_SECONDS, SLOW, ProxNewton
 from ..exact.signal import is_chain
@@ -294,7 +294,7 @@ def _may_be_few(problem: View, form: PenaltyForm) -> bool:
     return sparse and (chain or lines.K.nnz <= _MOST_ROWS)
 
 
-def _is_ridge(problem: View, lines: Lines) -> bool:
+def _is_ridge(problem: View, lines: AbsolutePenalties) -> bool:
     """Whether all coordinates have a square, and a model with F is solved without a dense matrix."""
     long = np.count_nonzero(np.diff(lines.K.indptr) > LONG)
     return bool(
@@ -311,7 +311,7 @@ def _is_ridge_alone(problem: View, form: PenaltyForm) -> bool:
     return lines is not None and not lines.weight.any() and _is_ridge(problem, lines)
 
 
-def _has_no_penalties(lines: Lines) -> bool:
+def _has_no_penalties(lines: AbsolutePenalties) -> bool:
     """Whether there are no penalties at all."""
     return not (lines.weight.any() or lines.ridge.any() or lines.K.nnz)
 

@@ -6,7 +6,7 @@ from ..kernels.columns import add_scaled_column, column_dot
 from ..kernels.jit import CHUNK, allocating, inner, shared
 from ..kernels.lapack import Routines, add_gram, cholesky, cholesky_solve
 from ..kernels.sweeps import complete
-from .block_terms import Blocks, Point, Quadratic, norms_at
+from .block_terms import BlockQuadratic, Blocks, Point, norms_at
 
 _ERROR = 1e-12
 """Relative error of a model's decrease."""
@@ -23,7 +23,7 @@ one of the s^3 of a factorisation."""
 
 
 @inner
-def face_time(model: Quadratic, entries: int, members: int) -> float:
+def face_time(model: BlockQuadratic, entries: int, members: int) -> float:
     """Nanoseconds of a step among so many coordinates, whose blocks have so many entries; about."""
     factor = _FACTORED * float(members) ** 3
     dense = model.curvatures.size * members * (_WRITTEN + _MULTIPLIED * members)
@@ -31,7 +31,7 @@ def face_time(model: Quadratic, entries: int, members: int) -> float:
 
 
 @allocating
-def _gram(model: Quadratic, inside: np.ndarray, lapack: Routines) -> np.ndarray:
+def _gram(model: BlockQuadratic, inside: np.ndarray, lapack: Routines) -> np.ndarray:
     """sum_i curvatures_i a_i a_i^T over some columns."""
     columns, n, width = model.columns, model.curvatures.size, inside.size
     H = np.zeros((width, width))
@@ -82,7 +82,7 @@ def _gram(model: Quadratic, inside: np.ndarray, lapack: Routines) -> np.ndarray:
 
 
 @allocating
-def to_face(model: Quadratic, blocks: Blocks, point: Point, lapack: Routines) -> None:
+def to_face(model: BlockQuadratic, blocks: Blocks, point: Point, lapack: Routines) -> None:
     """Newton steps among the coordinates that are not 0; those that would change their sign become 0 and stay so."""
     v, count = point.v, 0
     inside = np.empty(v.size, dtype=np.int64)
@@ -115,7 +115,7 @@ def to_face(model: Quadratic, blocks: Blocks, point: Point, lapack: Routines) ->
 
 @shared
 def _face_step(
-    model: Quadratic,
+    model: BlockQuadratic,
     blocks: Blocks,
     point: Point,
     H: np.ndarray,

@@ -15,7 +15,7 @@ from ..kernels.columns import Columns, add_column, add_scaled_column, column_dot
 from ..kernels.jit import allocating, allocating_kernel, inner, shared, strict
 from ..kernels.lapack import Routines, cholesky, cholesky_solve
 from .block_face import face_time, to_face
-from .block_terms import Blocks, Point, Quadratic, norms_at, shrunk
+from .block_terms import BlockQuadratic, Blocks, Point, norms_at, shrunk
 
 _DEPTH = 5
 """Rounds of coordinate descent that an extrapolation is made of."""
@@ -60,7 +60,7 @@ class Room(NamedTuple):
 
 
 @inner
-def steepness(model: Quadratic, blocks: Blocks, g: int) -> float:
+def steepness(model: BlockQuadratic, blocks: Blocks, g: int) -> float:
     """The largest curvature of a coordinate of a block: that of the block is no smaller."""
     largest = 0.0
     for j in range(blocks.starts[g], blocks.starts[g + 1]):
@@ -122,7 +122,7 @@ def gap(own: float, scaling: float, norms: float, total: float) -> float:
 
 @shared
 def _round(
-    model: Quadratic, blocks: Blocks, point: Point, order: np.ndarray, room: Room, total: float
+    model: BlockQuadratic, blocks: Blocks, point: Point, order: np.ndarray, room: Room, total: float
 ) -> tuple[float, float, bool]:
     """A round of block coordinate descent; what blocks missed, alone and by scaling, and whether others are 0 now."""
     v, slopes, columns, q = point.v, point.slopes, model.columns, room.q
@@ -151,7 +151,7 @@ def _round(
 
 
 @shared
-def _missed(model: Quadratic, blocks: Blocks, point: Point, order: np.ndarray, room: Room, total: float) -> float:
+def _missed(model: BlockQuadratic, blocks: Blocks, point: Point, order: np.ndarray, room: Room, total: float) -> float:
     """About the gap of some blocks where they are now."""
     v, q, own, scaling = point.v, room.q, 0.0, 0.0
     for g in order:
@@ -168,7 +168,7 @@ def _missed(model: Quadratic, blocks: Blocks, point: Point, order: np.ndarray, r
 
 @shared
 def _move_group(
-    model: Quadratic, blocks: Blocks, point: Point, g: int, room: Room, total: float
+    model: BlockQuadratic, blocks: Blocks, point: Point, g: int, room: Room, total: float
 ) -> tuple[float, float, bool]:
     """A step of one group, whose gradient is known; what it missed, and whether other coordinates are 0 now."""
     v, start, stop = point.v, blocks.starts[g], blocks.starts[g + 1]
@@ -196,7 +196,7 @@ def _move_group(
 
 @inner
 def _moved_slopes(
-    model: Quadratic, start: int, stop: int, move: np.ndarray, sign: float, image: np.ndarray, slopes: np.ndarray
+    model: BlockQuadratic, start: int, stop: int, move: np.ndarray, sign: float, image: np.ndarray, slopes: np.ndarray
 ) -> float:
     """Change the slopes by a move of some coordinates, or back; the curvature of the model along it."""
     columns, curvatures, curvature = model.columns, model.curvatures, 0.0
@@ -220,7 +220,7 @@ def _moved_slopes(
 
 
 @shared
-def _value(model: Quadratic, blocks: Blocks, w: np.ndarray, v: np.ndarray, slopes: np.ndarray) -> float:
+def _value(model: BlockQuadratic, blocks: Blocks, w: np.ndarray, v: np.ndarray, slopes: np.ndarray) -> float:
     """The value of the model with its penalties; the quadratic part is 0 at w."""
     total = norms_at(blocks, v)
     for j in range(v.size):
@@ -233,7 +233,7 @@ def _value(model: Quadratic, blocks: Blocks, w: np.ndarray, v: np.ndarray, slope
 
 @shared
 def _extrapolated(
-    model: Quadratic, blocks: Blocks, w: np.ndarray, point: Point, room: Room, small: np.ndarray, lapack: Routines
+    model: BlockQuadratic, blocks: Blocks, w: np.ndarray, point: Point, room: Room, small: np.ndarray, lapack: Routines
 ) -> None:
     """Anderson's combination of the last points, if it is better than the last one."""
     points, slopes = room.points, room.slopes
@@ -278,7 +278,7 @@ def _extrapolated(
 
 @allocating
 def minimize_blocks(
-    model: Quadratic,
+    model: BlockQuadratic,
     blocks: Blocks,
     opened: np.ndarray,
     point: Point,
@@ -363,7 +363,7 @@ def minimize_dense(
         for j in range(i):
             slopes[i] -= factor[i, j] * slopes[j]
         slopes[i] /= factor[i, i]
-    model = Quadratic(columns, slopes.copy(), curvatures, gradient)
+    model = BlockQuadratic(columns, slopes.copy(), curvatures, gradient)
     point, opened = Point(v, slopes, np.empty(n_blocks)), np.ones(n_blocks, dtype=np.bool_)
     for g in range(n_blocks):
         point.steepness[g] = steepness(model, blocks, g)
@@ -371,7 +371,7 @@ def minimize_dense(
 
 
 @shared
-def _used(model: Quadratic, blocks: Blocks, point: Point, room: Room, number: int) -> tuple[int, int, int]:
+def _used(model: BlockQuadratic, blocks: Blocks, point: Point, room: Room, number: int) -> tuple[int, int, int]:
     """List the open blocks that are not 0: how many, their entries and their coordinates that are not 0."""
     used, entries, members = 0, 0, 0
     for g in room.order[:number]:

@@ -17,7 +17,7 @@ from ..kernels.rows import row_dot, weight_of
 from ..kernels.sweeps import Labelled
 from ..losses import Loss
 from .block_models import Room, gap, minimize_blocks, missing, proximal_move, room_for, steepness
-from .block_terms import Blocks, Point, Quadratic, norms_at, shrunk
+from .block_terms import BlockQuadratic, Blocks, Point, norms_at, shrunk
 from .newton import ARMIJO, CLOSE, FIRST_FLOOR, ROUNDING, SHORTEST
 
 _MOST_STEPS = 60
@@ -71,7 +71,7 @@ def _minimized(
     n, k, rows = margins.size, w.size, data.rows
     slopes, there, trial, spare, between = np.empty(n), np.empty(n), np.empty(k), np.empty(n), np.empty(k)
     opened, steep = np.ones(penalties.cost.size, dtype=np.bool_), np.zeros(penalties.cost.size)
-    model = Quadratic(columns_of(rows, k, n), np.empty(n), np.empty(n), np.zeros(k))
+    model = BlockQuadratic(columns_of(rows, k, n), np.empty(n), np.empty(n), np.zeros(k))
     point, room = Point(trial, there, steep), room_for(n, k, penalties.cost.size)
     for i in range(n):
         margins[i] = row_dot(rows, i, w)
@@ -140,7 +140,7 @@ def _raised(floor: float) -> float:
 
 @shared
 def _model_at(
-    data: Labelled, margins: np.ndarray, slopes: np.ndarray, floor: float, bound: float, model: Quadratic
+    data: Labelled, margins: np.ndarray, slopes: np.ndarray, floor: float, bound: float, model: BlockQuadratic
 ) -> None:
     """The slopes and curvatures of the mean loss, these not below a fraction of the largest."""
     n, largest = margins.size, 0.0
@@ -178,7 +178,7 @@ def _squares(ridge: np.ndarray, w: np.ndarray) -> float:
 
 @shared
 def _open(
-    model: Quadratic,
+    model: BlockQuadratic,
     penalties: Blocks,
     w: np.ndarray,
     total: float,

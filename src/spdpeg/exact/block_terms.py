@@ -17,7 +17,7 @@ class Blocks(NamedTuple):
     cost: np.ndarray
 
 
-class Quadratic(NamedTuple):
+class BlockQuadratic(NamedTuple):
     """A model sum_i slopes_i t_i + curvatures_i t_i^2 / 2 of t = A (v - w); means over rows are part of both."""
 
     columns: Columns

@@ -15,9 +15,8 @@ import scipy.sparse as sp
 from ..penalties import FusedL1
 from ..penalties.conic import ConicForm
 from ..quadratic import Model, minimize
-from ..quadratic.multipliers import Inverse, descend
-from ..quadratic.multipliers import Lines as Rows
-from .pieces import Lines, Pieces
+from ..quadratic.multipliers import CostedRows, Inverse, descend
+from .pieces import AbsolutePenalties, Pieces
 
 _EXACT = 1e-14
 """Gap of the direction of steepest descent, relative to the square of the slope: about its rounding."""
@@ -60,12 +59,12 @@ class Identifier:
 
     Parameters
     ----------
-    lines : Lines
+    lines : AbsolutePenalties
     chain : FusedL1, optional
         The same penalties of the first coordinates, if they are those of a chain.
     """
 
-    def __init__(self, lines: Lines, chain: FusedL1 | None) -> None:
+    def __init__(self, lines: AbsolutePenalties, chain: FusedL1 | None) -> None:
         self._lines, self._chain = lines, chain
         counts = np.bincount(lines.K.indices, minlength=lines.weight.size)
         self._linked = np.flatnonzero(counts)
@@ -156,7 +155,9 @@ class Identifier:
         own = self._linked
         rows = np.flatnonzero(vanishing)
         weight = factor * np.where(at_zero, lines.weight, 0.0)[own]
-        small = Lines.made(sp.csr_array(lines.K[rows][:, own]), factor * lines.cost[rows], weight, np.zeros(own.size))
+        small = AbsolutePenalties.made(
+            sp.csr_array(lines.K[rows][:, own]), factor * lines.cost[rows], weight, np.zeros(own.size)
+        )
         y, active = _steepest(small.form, -slope[own])
         singles = np.count_nonzero(small.weight)
         stays = np.zeros(own.size, dtype=bool)
@@ -175,7 +176,7 @@ def _steepest(form: ConicForm, downhill: np.ndarray) -> tuple[np.ndarray, np.nda
     # No edge of a graph has to carry more than all slopes together; beside wider intervals the gap is but rounding.
     least = np.minimum.reduceat(np.abs(K.data), K.indptr[:-1]) if y.size else y
     enough = np.where(np.diff(K.indptr) <= 2, float(np.abs(downhill).sum()) / least, np.inf)
-    rows = Rows(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, np.minimum(form.up, enough))
+    rows = CostedRows(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, np.minimum(form.up, enough))
     for products, promising in _PRODUCTS:
         gap = descend(identity, downhill, rows, y, _EXACT * size, products)[2]
         if gap <= _EXACT * size:

@@ -21,7 +21,7 @@ from ..view import View
 from .block_models import minimize_dense
 from .group_pieces import Groups
 from .penalty_form import PenaltyForm, SplitForm
-from .pieces import Lines
+from .pieces import AbsolutePenalties
 from .split_program import mean_weights
 
 _NOISE = 1e-14
@@ -148,7 +148,7 @@ class ChainModels:
             weight = np.zeros(problem.n_coordinates)
             weight[: problem.rows.n_features] = fused.l1
             return cls(penalties, ChainPenalty(weight, np.full(problem.F.n_outputs, fused.l2)), None, None)
-        lines = Lines.of(penalties.form) if problem.r2.vanishes else None
+        lines = AbsolutePenalties.of(penalties.form) if problem.r2.vanishes else None
         if lines is None or lines.cost.size:
             return None
         ridge = lines.ridge if lines.ridge.any() else None
@@ -324,7 +324,7 @@ def models_of(problem: View, form: PenaltyForm | SplitForm, digits: int = 16) ->
     return ChainModels.of(problem, form) or BlockModels.of(form) or ConicModels(form.form)
 
 
-def _fractions(form: ConicForm, lines: Lines) -> tuple[np.ndarray, np.ndarray]:
+def _fractions(form: ConicForm, lines: AbsolutePenalties) -> tuple[np.ndarray, np.ndarray]:
     """Which coordinate each line of the form belongs to, and its part of that coordinate's weight."""
     place = form.K.indices[np.minimum(form.K.indptr[:-1], max(form.K.nnz - 1, 0))].astype(np.int64)
     whole = lines.weight[place]

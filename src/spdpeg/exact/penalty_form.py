@@ -14,7 +14,7 @@ from ..quadratic.augmented import Split
 from ..view import View
 from ..view.regularization import Regularization
 from .group_pieces import Groups
-from .pieces import Lines
+from .pieces import AbsolutePenalties
 
 
 class PenaltyForm:
@@ -125,15 +125,15 @@ class PenaltyForm:
         return PenaltyForm(self._penalty, parabolas=True)
 
     @cached_property
-    def lines(self) -> Lines | None:
+    def lines(self) -> AbsolutePenalties | None:
         """The same as weighted absolute values and squares; None if it holds anything else."""
         if not self.along_chain and self._weights is not None:
             (weight, ridge), cost = self._weights
-            return Lines.made(self._F, cost, weight, ridge)
+            return AbsolutePenalties.made(self._F, cost, weight, ridge)
         if self.along_chain or not self._F.shape[0]:
-            return Lines.of(self.form)
+            return AbsolutePenalties.of(self.form)
         # The form of the sum takes longer to write down, and may never be asked for.
-        return Lines.of(self._r1, self.inner.after(self._F))
+        return AbsolutePenalties.of(self._r1, self.inner.after(self._F))
 
     @cached_property
     def groups(self) -> Groups | None:

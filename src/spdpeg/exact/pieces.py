@@ -2,7 +2,7 @@
 
 A point whose rows K_e x vanish for chosen rows of one entry (zeros) or of two opposite ones (equal neighbours) is given
 by one number for each connected piece. The penalties of such points are again weighted absolute values, with rows
-added up; `Lines.collapsed` makes them.
+added up; `AbsolutePenalties.collapsed` makes them.
 """
 
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ class Source(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class AbsolutePenalties:
     """Penalties of the form sum_j weight_j |x_j| + sum_j ridge_j x_j^2 / 2 + sum_e cost_e |K_e x|.
 
     Attributes
@@ -79,7 +79,7 @@ class Lines:
     source: Source | None = None
 
     @classmethod
-    def of(cls, *forms: ConicForm) -> "Lines | None":
+    def of(cls, *forms: ConicForm) -> "AbsolutePenalties | None":
         """The lines of a sum of conic forms, one after the other; None if one of them holds anything else."""
         ridge = np.zeros(forms[0].size)
         for form in forms:
@@ -96,7 +96,7 @@ class Lines:
         return cls.made(K, np.concatenate([form.up for form in rows]), np.zeros(ridge.size), ridge)
 
     @classmethod
-    def made(cls, K: sp.csr_array, cost: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> "Lines":
+    def made(cls, K: sp.csr_array, cost: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> "AbsolutePenalties":
         """Penalties from rows of any length: rows of one entry become weights, parallel pairs become one."""
         if not is_clean(K):
             K = sp.csr_array(K, copy=True)
@@ -195,7 +195,7 @@ class Lines:
         at = self.K.indptr[:-1][self.pairs]
         return self.K.indices[at].astype(np.int64), self.K.indices[at + 1].astype(np.int64)
 
-    def collapsed(self, pieces: Pieces) -> "Lines":
+    def collapsed(self, pieces: Pieces) -> "AbsolutePenalties":
         """The same penalties as functions of one number for each piece."""
         inside = np.flatnonzero(pieces.labels >= 0)
         labels = pieces.labels[inside]
@@ -208,9 +208,9 @@ class Lines:
         # Entries that cancel within a piece leave rounding behind, which would tie pieces that have nothing to do with
         # each other.
         K.data[np.abs(K.data) <= _OPPOSITE * float(np.max(np.abs(K.data), initial=0.0))] = 0.0
-        return Lines.made(K, self.cost, weight, ridge)
+        return AbsolutePenalties.made(K, self.cost, weight, ridge)
 
-    def _collapsed_pairs(self, pieces: Pieces, weight: np.ndarray, ridge: np.ndarray) -> "Lines":
+    def _collapsed_pairs(self, pieces: Pieces, weight: np.ndarray, ridge: np.ndarray) -> "AbsolutePenalties":
         """`collapsed` where all rows are pairs: within a piece they vanish, beside zeros they are weights."""
         first, second = (pieces.labels[ends] for ends in self._ends)
         for own, other in ((first, second), (second, first)):
@@ -218,7 +218,7 @@ class Lines:
             weight += np.bincount(own[alone], self.cost[alone], minlength=pieces.number)
         parted = (first != second) & (first >= 0) & (second >= 0)
         K, cost = _pair_rows(first[parted], second[parted], self.cost[parted], pieces.number)
-        return Lines(weight, ridge, K, cost, np.ones(cost.size, dtype=bool))
+        return AbsolutePenalties(weight, ridge, K, cost, np.ones(cost.size, dtype=bool))
 
 
 def diagonal_of(form: ConicForm) -> np.ndarray | None:

@@ -32,7 +32,7 @@ from ..sums import Evaluation, Sweep
 from ..sums.block_sums import column_squares_of, margins
 from ..view import View
 from .penalty_form import PenaltyForm
-from .pieces import Lines
+from .pieces import AbsolutePenalties
 
 _MEMORY = 40
 """Steps whose curvature is kept."""
@@ -322,7 +322,7 @@ class Secants(NamedTuple):
 class _Parts:
     """The penalties, and which coordinates are more than squares in them."""
 
-    def __init__(self, form: PenaltyForm, lines: Lines) -> None:
+    def __init__(self, form: PenaltyForm, lines: AbsolutePenalties) -> None:
         self._form, self._lines = form, lines
         K, self._singles = lines.K, np.flatnonzero(lines.weight)
         used = lines.weight > 0.0
@@ -330,7 +330,7 @@ class _Parts:
         self._used = np.flatnonzero(used)
         place, singles = np.cumsum(used) - 1, self._singles
         # The lines of the coordinates themselves, then K, on the columns that are used.
-        self._rows = multipliers.Lines(
+        self._rows = multipliers.CostedRows(
             np.concatenate([np.arange(singles.size), singles.size + K.indptr.astype(np.int64)]),
             place[np.concatenate([singles, K.indices])],
             np.concatenate([np.ones(singles.size), K.data]),
@@ -347,7 +347,7 @@ class _Parts:
         """The penalties of the columns that are used, for interior points."""
         lines, used = self._lines, self._used
         own = sp.csr_array(lines.K[:, used])
-        return Lines(lines.weight[used], lines.ridge[used], own, lines.cost, lines.pairs).form
+        return AbsolutePenalties(lines.weight[used], lines.ridge[used], own, lines.cost, lines.pairs).form
 
     def descended(
         self, B: Secants, x: np.ndarray, g: np.ndarray, y: np.ndarray, aim: float

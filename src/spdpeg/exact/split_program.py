@@ -20,7 +20,7 @@ from ..view import View
 from .penalty_form import MOST_SPLIT
 
 
-class Found(NamedTuple):
+class SplitSolution(NamedTuple):
     """A solution, a subgradient of r2 at F x, and multipliers of the rows."""
 
     x: np.ndarray
@@ -40,7 +40,7 @@ def takes(problem: View) -> bool:
     return known and problem.sums.n_rows + problem.F.n_outputs + problem.n_coordinates <= MOST_SPLIT
 
 
-def minimize(problem: View, x: np.ndarray) -> Found:
+def minimize(problem: View, x: np.ndarray) -> SplitSolution:
     """The solution, from x."""
     n, m, d = problem.sums.n_rows, problem.F.n_outputs, problem.n_coordinates
     blocks = [sp.csr_array(data_matrix(problem.rows.block.rows)).toarray(), problem.F.matrix().toarray(), np.eye(d)]
@@ -54,7 +54,7 @@ def minimize(problem: View, x: np.ndarray) -> Found:
     # z = x has the exact zeros of the prox, x itself only up to rounding.
     structured = found.z[n + m :] / units[2]
     best = structured if problem.objective(structured) <= problem.objective(found.x) else found.x
-    return Found(best, units[1] * found.y[n : n + m], found.y[:n])
+    return SplitSolution(best, units[1] * found.y[n : n + m], found.y[:n])
 
 
 class _InUnits:

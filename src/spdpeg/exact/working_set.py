@@ -31,7 +31,7 @@ from .interpolation import free_pieces, interpolated
 from .newton import Newton, first_point
 from .newton_models import ConicModels
 from .penalty_form import PenaltyForm
-from .pieces import Lines, Pieces
+from .pieces import AbsolutePenalties, Pieces
 
 _FIRST_PIECES = 200
 """Pieces that a step may have at first."""
@@ -275,7 +275,7 @@ class _Parts:
         form = PenaltyForm.of(problem)
         assert form is not None
         self.form = form
-        self.penalties: Lines | Groups
+        self.penalties: AbsolutePenalties | Groups
         self.identify: Identifier | GroupIdentifier
         if form.groups is not None:
             self.penalties, self.identify = form.groups, GroupIdentifier(form.groups)
@@ -293,7 +293,9 @@ class _Parts:
         slopes, weight = -(gradient + groups.ridge * x), self.form.own_weight
         return (slopes - np.clip(slopes, -weight, weight))[: problem.F.n_outputs]
 
-    def dual(self, problem: View, lines: Lines, x: np.ndarray, gradient: np.ndarray, found: Identified) -> np.ndarray:
+    def dual(
+        self, problem: View, lines: AbsolutePenalties, x: np.ndarray, gradient: np.ndarray, found: Identified
+    ) -> np.ndarray:
         """The same where rows of F are among the penalties."""
         if found.multipliers is None:
             return problem.penalty.chain_dual(x, -gradient)

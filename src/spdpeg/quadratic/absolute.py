@@ -13,7 +13,7 @@ from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
 from .absolute_values import (
     COVERED,
     AbsoluteValues,
-    Found,
+    FaceSolution,
     absolute_values,
     add_adjoint,
     fill_image,
@@ -37,7 +37,7 @@ _FINER = 1e-3
 """Fraction of the accuracy down to which the path is followed where no face holds."""
 
 
-def minimized(model: Model) -> Found | None:
+def minimized(model: Model) -> FaceSolution | None:
     """The minimum of a dense model; None if its penalties are others, or if what was found is doubtful."""
     penalty = absolute_values(model.form)
     if penalty is None or not isinstance(model.H, np.ndarray):
@@ -50,7 +50,7 @@ def minimized(model: Model) -> Found | None:
     value, gap, steps = numbers
     none = np.zeros(0)
     solution = ModelSolution(w, y, none, value, 0.0, gap, active, none.astype(bool), int(steps), "optimal")
-    return Found(solution, face if held == _HOLDS else None, held != _IS_NOT_SIMPLE, exact_w, exact_y)
+    return FaceSolution(solution, face if held == _HOLDS else None, held != _IS_NOT_SIMPLE, exact_w, exact_y)
 
 
 @allocating_kernel

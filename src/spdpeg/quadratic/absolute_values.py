@@ -34,7 +34,7 @@ class AbsoluteValues(NamedTuple):
     marks: np.ndarray
 
 
-class Found(NamedTuple):
+class FaceSolution(NamedTuple):
     """The solution of a model, a point of its face if there is one, and a dual point without noise."""
 
     solution: ModelSolution

@@ -23,7 +23,7 @@ from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
 from .absolute_values import (
     COVERED,
     AbsoluteValues,
-    Found,
+    FaceSolution,
     absolute_values,
     add_adjoint,
     holds,
@@ -67,7 +67,7 @@ class Rows(NamedTuple):
     products: np.ndarray
 
 
-def minimized(model: Model, guess: np.ndarray) -> Found | None:
+def minimized(model: Model, guess: np.ndarray) -> FaceSolution | None:
     """The minimum of a dense model; None if its penalties are others, or if it was not found in a few faces."""
     penalty = absolute_values(model.form)
     if penalty is None or not isinstance(model.H, np.ndarray):
@@ -80,7 +80,7 @@ def minimized(model: Model, guess: np.ndarray) -> Found | None:
     value, gap, faces = numbers
     none = np.zeros(0)
     solution = ModelSolution(w, y, none, value, 0.0, gap, active, none.astype(bool), int(faces), "optimal")
-    return Found(solution, face if held else None, simple, w, y)
+    return FaceSolution(solution, face if held else None, simple, w, y)
 
 
 @allocating_kernel

@@ -35,7 +35,7 @@ class Inverse(NamedTuple):
     beside: np.ndarray
 
 
-class Lines(NamedTuple):
+class CostedRows(NamedTuple):
     """K by rows, and their costs."""
 
     pointers: np.ndarray
@@ -60,7 +60,7 @@ class _Work(NamedTuple):
 
 
 def descend(
-    H: Inverse, b: np.ndarray, K: Lines, y: np.ndarray, aim: float, most: int
+    H: Inverse, b: np.ndarray, K: CostedRows, y: np.ndarray, aim: float, most: int
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Improve the multipliers `y` in place until the gap is at most `aim`, or about `most` products with H^-1 are made.
 
@@ -79,7 +79,7 @@ def descend(
 
 
 @shared
-def _cut_off(H: Inverse, b: np.ndarray, K: Lines, y: np.ndarray, step: float, work: _Work) -> int:
+def _cut_off(H: Inverse, b: np.ndarray, K: CostedRows, y: np.ndarray, step: float, work: _Work) -> int:
     """A step towards p of which each multiplier goes as far as its interval allows; products made."""
     limit, g, p, product, before = work.limit, work.slope, work.towards, work.curved, work.before
     for e in range(y.size):
@@ -129,7 +129,7 @@ def _measured(limit: np.ndarray, y: np.ndarray, g: np.ndarray) -> tuple[float, f
 
 
 @shared
-def _slopes(H: Inverse, b: np.ndarray, K: Lines, y: np.ndarray, work: _Work) -> None:
+def _slopes(H: Inverse, b: np.ndarray, K: CostedRows, y: np.ndarray, work: _Work) -> None:
     """w = H^-1 (b - K^T y), and the slopes -K w."""
     for j in range(b.size):
         work.right[j] = b[j]
@@ -141,7 +141,7 @@ def _slopes(H: Inverse, b: np.ndarray, K: Lines, y: np.ndarray, work: _Work) -> 
 
 
 @shared
-def _curvature(H: Inverse, K: Lines, work: _Work) -> None:
+def _curvature(H: Inverse, K: CostedRows, work: _Work) -> None:
     """K H^-1 K^T p."""
     work.right[:] = 0.0
     _add(K, work.unit, work.towards, 1.0, work.right)
@@ -151,7 +151,7 @@ def _curvature(H: Inverse, K: Lines, work: _Work) -> None:
 
 
 @shared
-def _add(K: Lines, unit: np.ndarray, y: np.ndarray, sign: float, out: np.ndarray) -> None:
+def _add(K: CostedRows, unit: np.ndarray, y: np.ndarray, sign: float, out: np.ndarray) -> None:
     """out + sign K^T y."""
     for e in range(y.size):
         own = sign * unit[e] * y[e]
@@ -161,7 +161,7 @@ def _add(K: Lines, unit: np.ndarray, y: np.ndarray, sign: float, out: np.ndarray
 
 
 @shared
-def _applied(K: Lines, unit: np.ndarray, w: np.ndarray, sign: float, out: np.ndarray) -> None:
+def _applied(K: CostedRows, unit: np.ndarray, w: np.ndarray, sign: float, out: np.ndarray) -> None:
     """sign K w."""
     for e in range(out.size):
         total = 0.0
@@ -192,7 +192,7 @@ def _inverted(H: Inverse, b: np.ndarray, sums: np.ndarray, few: np.ndarray, out:
 
 
 @kernel
-def _descend(H: Inverse, b: np.ndarray, K: Lines, y: np.ndarray, aim: float, most: int, work: _Work) -> float:
+def _descend(H: Inverse, b: np.ndarray, K: CostedRows, y: np.ndarray, aim: float, most: int, work: _Work) -> float:
     """In units in which the rows of K have length 1 beside D."""
     unit, limit, g, p, product = work.unit, work.limit, work.slope, work.towards, work.curved
     m = y.size

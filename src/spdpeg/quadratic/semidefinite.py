@@ -39,7 +39,7 @@ _ENOUGH = 1e-8
 """Relative size of gap and misses that counts as a solution."""
 
 
-class Found(NamedTuple):
+class ConicSolution(NamedTuple):
     """A minimiser w, multipliers y of the rows of K within their sets, and what they miss, relative to their sizes."""
 
     w: np.ndarray
@@ -58,7 +58,7 @@ def takes(form: ConicForm, rows: int = 0) -> bool:
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # of a run that fails, which its accuracy tells
-def minimize(model: Model) -> Found:
+def minimize(model: Model) -> ConicSolution:
     """The solution of a model with a dense H, as far as rounding allows."""
     kept = kept_lines(model.form)
     right, diagonal = model.right(), model.diagonal()
@@ -74,7 +74,7 @@ def minimize(model: Model) -> Found:
         w, y, accuracy = np.zeros(model.width), np.zeros(kept.rows.size), np.inf
     multipliers = kept.y.copy()
     multipliers[kept.rows] = _within(kept.form, scales.unscaled_y(y))
-    return Found(scales.unscaled_w(w), multipliers, accuracy)
+    return ConicSolution(scales.unscaled_w(w), multipliers, accuracy)
 
 
 def _within(form: ConicForm, y: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ _WORTH = 1e-4
 Point = tuple[int, ...]
 
 
-class Found(NamedTuple):
+class WalkEnd(NamedTuple):
     """Where a walk ended."""
 
     point: Point
@@ -25,7 +25,7 @@ class Found(NamedTuple):
     """Points that were scored."""
 
 
-def walk(score: Callable[[Point], float], dimensions: int) -> Found:
+def walk(score: Callable[[Point], float], dimensions: int) -> WalkEnd:
     """Walk from the origin to the best neighbour, corners included, until no move is worth it.
 
     Parameters
@@ -47,6 +47,6 @@ def walk(score: Callable[[Point], float], dimensions: int) -> Found:
         best = min(around, key=known.__getitem__)
         here = known[place]
         if not known[best] < (here - _WORTH * abs(here) if math.isfinite(here) else here):
-            return Found(place, here, True, len(known))
+            return WalkEnd(place, here, True, len(known))
         place = best
-    return Found(place, known[place], False, len(known))
+    return WalkEnd(place, known[place], False, len(known))
