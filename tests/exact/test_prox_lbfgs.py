@@ -22,7 +22,7 @@ def test_the_compact_form_is_bfgs_pair_by_pair() -> None:
     B = np.diag(scale * units)
     for s, y in zip(moves, changes, strict=True):
         B = B - np.outer(B @ s, s @ B) / (s @ B @ s) + np.outer(y, y) / (y @ s)
-    products = np.stack([(moves * units) @ moves.T, moves @ changes.T])
+    products = np.stack([(moves * units) @ moves.T, moves @ changes.T, changes @ changes.T])
     secants = Secants(moves, changes, products, scale, units)
     rows, D = secants.rows(np.arange(9)), rng.uniform(1.0, 2.0, 9)
     np.testing.assert_allclose(np.diag(scale * units) - rows @ np.linalg.solve(secants.middle, rows.T), B, atol=1e-10)
@@ -31,7 +31,10 @@ def test_the_compact_form_is_bfgs_pair_by_pair() -> None:
     np.testing.assert_allclose(secants.adjoint(D[:8]), rows @ D[:8], atol=1e-10)
     found = secants.orthogonal()
     np.testing.assert_allclose(np.diag(found.diagonal) + found.V.T @ (found.signs[:, None] * found.V), B, atol=1e-10)
-    none = Secants(moves[:0], changes[:0], np.zeros((2, 0, 0)), scale, units)
+    same = Secants(moves, changes, np.stack([moves @ moves.T, *products[1:]]), scale, 1.0)
+    rows, D = same.rows(np.arange(9)), np.where(np.arange(9) == 8, 1.7, 2.3)  # an intercept has no ridge
+    np.testing.assert_allclose(same.squares(D), (rows.T / D) @ rows, atol=1e-10)
+    none = Secants(moves[:0], changes[:0], np.zeros((3, 0, 0)), scale, units)
     assert none.orthogonal().signs.size == 0
     assert none.squares(D).shape == (0, 0)
 

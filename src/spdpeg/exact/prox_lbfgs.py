@@ -50,6 +50,9 @@ not the same for all columns but this power of their squares, and at least so mu
 more of rare ones. Chosen on seeds 5000 to 5079 and 8000 to 8399 of benchmarks/random_problems.py; in weighted text no
 column holds a twentieth, and one curvature for all takes fewer reads."""
 
+_FEW_ODD = 100
+"""Coordinates with another ridge than all others, up to which products are corrected for them instead of made again."""
+
 _INNER, _INNER_TOL = 1e-3, 0.05
 """Fractions of the gap and of the tolerance that the model is solved to."""
 _SHARE, _TIGHTER = 0.1, 1e-2
@@ -78,7 +81,7 @@ class ProxLBFGS(FullReads):
         summary="quasi-Newton model of l with exact penalties, solved without data; deterministic, for a ridge",
         update="x+ = x + step (m - x), m the minimiser of g'z + (z - x)'B(z - x)/2 + r1(z) + r2(F z), B by L-BFGS",
         cost="1 pass; some tens of products with F and with up to 80 vectors, among the columns that occur in F",
-        memory="N + 3 d + 2 l + 80 d + 3200; 100 d more for a step",
+        memory="N + 3 d + 2 l + 80 d + 4800; 100 d more for a step",
         rate="linear",
         needs="smooth loss; ridge in r1; r1 and r2 of l1 type beside it; finite sum",
         assumptions="r1 strongly convex",
@@ -102,11 +105,19 @@ class ProxLBFGS(FullReads):
         vectors = self._vectors(problem, x0.copy())
         vectors |= {"moves": np.zeros((_MEMORY, x0.size)), "changes": np.zeros((_MEMORY, x0.size))}
         vectors |= {
-            "products": np.zeros((2 * _MEMORY, _MEMORY)),
+            "products": np.zeros((3 * _MEMORY, _MEMORY)),
             "multipliers": np.zeros(self._parts(problem).n_rows),
         }
         vectors["units"] = np.ones(x0.size)
-        numbers = {"loss": math.nan, "value": math.nan, "gap": math.inf, "pairs": 0, "scale": 1.0, "stalled": 0}
+        numbers = {
+            "loss": math.nan,
+            "value": math.nan,
+            "gap": math.inf,
+            "pairs": 0,
+            "scale": 1.0,
+            "unequal": 0,
+            "stalled": 0,
+        }
         return numbers | {"factored": 0, "tol": 0.0}, vectors
 
     def prepare(self, problem: View, terms: Terms, state: State) -> int:
@@ -141,6 +152,7 @@ class ProxLBFGS(FullReads):
             most = float(squares.max(initial=0.0))
             if most > _UNEQUAL * float(squares.sum()):
                 v["units"][:] = np.maximum((squares / most) ** _POWER, _LEAST_UNIT)
+                state.numbers["unequal"] = 1
             towards = g / v["units"]
             curved = float(np.mean(curvatures * np.square(margins(rows, n, towards))))
         scale = curved / float(towards @ (v["units"] * towards)) if np.any(towards) else 0.0
@@ -227,19 +239,23 @@ class ProxLBFGS(FullReads):
 
     def _curvature(self, state: State) -> "Secants":
         pairs, v = int(state.numbers["pairs"]), state.vectors
-        kept = v["products"].reshape(2, _MEMORY, _MEMORY)[:, :pairs, :pairs]
-        return Secants(v["moves"][:pairs], v["changes"][:pairs], kept, state.numbers["scale"], v["units"])
+        kept = v["products"].reshape(3, _MEMORY, _MEMORY)[:, :pairs, :pairs]
+        return Secants(v["moves"][:pairs], v["changes"][:pairs], kept, state.numbers["scale"], self._units(state))
 
     @staticmethod
-    def _remember(state: State, move: np.ndarray, change: np.ndarray) -> None:
+    def _units(state: State) -> np.ndarray | float:
+        """Curvatures of the columns beside each other; one number if they are equal, as they nearly always are."""
+        return state.vectors["units"] if state.numbers["unequal"] else 1.0
+
+    def _remember(self, state: State, move: np.ndarray, change: np.ndarray) -> None:
         """Keep a pair of step and change of the gradient, the last ones of them."""
-        v, numbers = state.vectors, state.numbers
-        scaled = v["units"] * move
+        v, numbers, units = state.vectors, state.numbers, self._units(state)
+        scaled = units * move
         product, square = float(move @ change), float(move @ scaled)
         # A pair without curvature would make B singular or indefinite.
-        if not product > _CURVED * math.sqrt(square * float(change @ (change / v["units"]))):
+        if not product > _CURVED * math.sqrt(square * float(change @ (change / units))):
             return
-        pairs, products = int(numbers["pairs"]), v["products"].reshape(2, _MEMORY, _MEMORY)
+        pairs, products = int(numbers["pairs"]), v["products"].reshape(3, _MEMORY, _MEMORY)
         # The oldest pair makes room.
         if pairs == _MEMORY:
             for kept in (v["moves"], v["changes"]):
@@ -254,6 +270,7 @@ class ProxLBFGS(FullReads):
         products[0, pairs, known] = products[0, known, pairs] = moves[known] @ (scaled / length)
         products[1, pairs, known] = changes[known] @ moves[pairs]
         products[1, known, pairs] = moves[known] @ changes[pairs]
+        products[2, pairs, known] = products[2, known, pairs] = changes[known] @ changes[pairs]
 
     @per_problem
     def _parts(self, problem: View) -> "_Parts":
@@ -273,9 +290,14 @@ class Secants(NamedTuple):
     moves: np.ndarray
     changes: np.ndarray
     products: np.ndarray
-    """S U S^T and S Y^T."""
+    """S U S^T, S Y^T and Y Y^T."""
     scale: float
-    units: np.ndarray
+    units: np.ndarray | float
+
+    @property
+    def diagonal(self) -> np.ndarray | float:
+        """scale U."""
+        return self.scale * self.units
 
     def rows(self, columns: np.ndarray) -> np.ndarray:
         """W of some coordinates, by coordinate."""
@@ -283,23 +305,32 @@ class Secants(NamedTuple):
         out = np.empty((columns.size, 2 * n))
         for i, row in enumerate([*self.moves, *self.changes]):
             out[:, i] = row[columns]
-        out[:, :n] *= self.scale * self.units[columns, None]
+        out[:, :n] *= self.diagonal[columns, None] if isinstance(self.diagonal, np.ndarray) else self.diagonal
         return out
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """W x."""
-        return np.concatenate([self.moves @ (self.scale * self.units * x), self.changes @ x])
+        return np.concatenate([self.moves @ (self.diagonal * x), self.changes @ x])
 
     def adjoint(self, t: np.ndarray) -> np.ndarray:
         """W^T t."""
         n = len(self.moves)
-        return self.scale * self.units * (t[:n] @ self.moves) + t[n:] @ self.changes
+        return np.asarray(self.diagonal * (t[:n] @ self.moves) + t[n:] @ self.changes)
 
     def squares(self, D: np.ndarray) -> np.ndarray:
         """W D^-1 W^T."""
-        n = len(self.moves)
-        W = np.concatenate([self.moves * (self.scale * self.units), self.changes])
-        return (W / D) @ W.T if n else np.zeros((0, 0))
+        if not len(self.moves):
+            return np.zeros((0, 0))
+        if not isinstance(self.units, np.ndarray):
+            # D is nearly always one number, but for an intercept: then the products are known.
+            common = float(D.max())
+            odd = np.flatnonzero(common != D)
+            if odd.size <= _FEW_ODD:
+                (SS, SY, YY), scale, of_odd = self.products, self.diagonal, self.rows(odd)
+                known = np.block([[scale * scale * SS, scale * SY], [scale * SY.T, YY]])
+                return known / common + (of_odd.T * (1.0 / D[odd] - 1.0 / common)) @ of_odd
+        W = np.concatenate([self.moves * self.diagonal, self.changes])
+        return (W / D) @ W.T
 
     @property
     def middle(self) -> np.ndarray:
@@ -311,12 +342,12 @@ class Secants(NamedTuple):
         """The same with orthonormal rows."""
         d = self.moves.shape[1]
         if not len(self.moves):
-            return LowRank(self.scale * self.units, np.zeros((0, d)), np.zeros(0))
-        W = np.vstack([self.moves * (self.scale * self.units), self.changes])
+            return LowRank(np.full(d, self.diagonal), np.zeros((0, d)), np.zeros(0))
+        W = np.vstack([self.moves * self.diagonal, self.changes])
         Q, R = scipy.linalg.qr(W.T, mode="economic")
         core = -R @ np.linalg.solve(self.middle, R.T)
         values, vectors = np.linalg.eigh(0.5 * (core + core.T))
-        return LowRank(self.scale * self.units, np.ascontiguousarray((Q @ vectors).T), values)
+        return LowRank(np.full(d, self.diagonal), np.ascontiguousarray((Q @ vectors).T), values)
 
 
 class _Parts:
@@ -357,7 +388,7 @@ class _Parts:
         They begin with the multipliers `y` of an earlier model, and leave their own there.
         """
         used = self._used
-        diagonal = B.scale * B.units
+        diagonal = B.diagonal
         D = diagonal + self._lines.ridge
         middle = B.middle
         right = diagonal * x - g - B.adjoint(np.linalg.solve(middle, B.times(x)))
