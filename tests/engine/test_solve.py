@@ -59,3 +59,12 @@ def test_a_loss_of_ones_own_without_a_bound_is_solved_or_told() -> None:
 
     result = solve(problem(Steep()))
     assert result.passes > 5 or result.status is Status.TOLERANCE
+
+
+def test_a_start_at_which_the_objective_is_no_number() -> None:
+    """A row of weight 0 whose loss overflows."""
+    X, y = np.eye(4), np.ones(4)
+    problem = spdpeg.Problem(X, y, losses.Poisson(), penalties.L1(0.1), sample_weight=[1.0, 1.0, 1.0, 0.0])
+    with pytest.raises(InputError, match="not a number at x0"):
+        solve(problem, x0=np.array([0.0, 0.0, 0.0, 1e6]), tol=1e-6)
+    assert solve(problem, tol=1e-6).status is Status.TOLERANCE

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..certificate import Certificate, certify, null_model, objective_size
 from ..data import Stream
-from ..errors import DivergedError
+from ..errors import DivergedError, InputError
 from ..result import History, Result, Status
 from ..solvers.base import Solution, Solver
 from ..state import State
@@ -159,8 +159,9 @@ class Recorder:
     def result(self, state: State, status: Status) -> Result:
         """The account of the run."""
         left, now = math.inf if self._left is None else self._left[0], self.objective[-1]
-        if self._left is not None and (now > left or (status is not Status.TOLERANCE and not _is_lower(now, left))):
-            # What an earlier stage had found is better, or as good without a proof of the later one.
+        if self._left is not None and status is not Status.TOLERANCE and not _is_lower(now, left):
+            # What an earlier stage had found is better, or as good. What is proved stays: beside it a point can only be
+            # lower because it is outside a set.
             self.objective[-1], self._solved = self._left
             self._certified_at, self._evaluation = -1, self._problem.sums.evaluate(self._solved.x)
             self.violation[-1] = _length(self._problem.F.forward(self._solved.x) - self._solved.z)
@@ -168,8 +169,11 @@ class Recorder:
             if status in _ENDED:
                 self._collapse(state)
             certificate = self._certified(state, self._evaluation or self._stages.evaluation())
-            if self._tol is not None and certificate.met is not None and status is not Status.INTERRUPTED:
-                status = Status.of(certificate)
+            if self._tol is not None and status is not Status.INTERRUPTED:
+                if certificate.met is not None:
+                    status = Status.of(certificate)
+                elif status in (Status.TOLERANCE, Status.CONDITIONS):
+                    status = Status.EXHAUSTED  # met elsewhere, and not by the point that is returned
         history = History(
             np.array(self.rows) / self._per_pass(self.rows[-1]),
             np.array(self.iterations),
@@ -294,6 +298,8 @@ class Recorder:
 
     def _guard(self, state: State) -> None:
         now, start = self.objective[-1], self.objective[0]
+        if math.isnan(now) and not state.iterations:
+            raise InputError("The objective is not a number at x0. Start nearer to 0, or leave x0 out.")
         # Sets are approached from outside, where the objective is infinite.
         outside = math.isinf(now) and not (self._problem.regularizer.finite and self._problem.r2.finite)
         if math.isnan(now) or (math.isfinite(start) and now > _RUNAWAY * (1.0 + abs(start)) and not outside):
