@@ -90,12 +90,6 @@ def column_squares_of(block: Block) -> np.ndarray:
     return out
 
 
-def curvature(block: Block, curvatures: np.ndarray) -> np.ndarray:
-    """A^T W diag(curvatures) A over the number of rows."""
-    factors = curvatures * block.weights / curvatures.size if block.weights.size else curvatures / curvatures.size
-    return gram(block.rows, factors)
-
-
 def gram(rows: Rows, factors: np.ndarray) -> np.ndarray:
     """The sum of factor_i a_i a_i^T, factors at least 0."""
     d = rows.width + (rows.bias != 0.0)
