@@ -43,14 +43,16 @@ FACTORISING = {
 WHOLE = {
     "spdpeg.exact.block_models.minimize_dense",
     "spdpeg.exact.block_newton._minimized",
+    "spdpeg.exact.gram_descent._descended",
     "spdpeg.quadratic.absolute._minimized",
     "spdpeg.quadratic.along_chain._minimized",
+    "spdpeg.quadratic.from_guess._minimized",
     "spdpeg.quadratic.refinement._refine",
     "spdpeg.quadratic.simple_face._pieces",
     "spdpeg.quadratic.simple_face._among_pieces",
     "spdpeg.quadratic.simple_face._collapsed",
 }
-"""Models that are solved in one call, which makes its arrays when it begins."""
+"""Models that are solved in one call, which makes its own arrays."""
 
 
 def test_there_are_many() -> None:
