@@ -147,6 +147,21 @@ def test_threads_that_are_given_up_have_ended() -> None:
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("spdpeg")]
 
 
+def test_the_caller_works_too_and_each_item_has_one_thread() -> None:
+    both = threading.Barrier(2)
+
+    def work(item: int) -> tuple[str, int]:
+        both.wait(10)  # each of the two threads has one of the two items
+        return threading.current_thread().name, threads.allowed()
+
+    with threads.using(2):
+        found = list(threads.in_order(work, range(2)))
+        assert threads.allowed() == 2
+    assert len({name for name, _ in found}) == 2
+    assert threading.current_thread().name in {name for name, _ in found}
+    assert {there for _, there in found} == {1}
+
+
 def limits() -> list[int]:
     """Threads that linear algebra may take now."""
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import threadpoolctl
@@ -28,17 +28,21 @@ _AHEAD = 2
 
 
 class _Crew:
-    """Threads that are there as long as `using` is; starting them for every read would take longer than small reads."""
+    """The calling thread and others, which are there as long as `using` is.
+
+    Starting threads for every read would take longer than small reads. The caller works too: if it slept instead, the
+    system would often wake two threads on one processor and leave the other idle.
+    """
 
     def __init__(self, size: int) -> None:
         self.size = size
         self._pool: ThreadPoolExecutor | None = None
 
     @property
-    def pool(self) -> ThreadPoolExecutor:
-        """Made when it is first needed."""
+    def others(self) -> ThreadPoolExecutor:
+        """The threads beside the caller; made when they are first needed."""
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.size, thread_name_prefix="spdpeg")
+            self._pool = ThreadPoolExecutor(self.size - 1, thread_name_prefix="spdpeg")
         return self._pool
 
     def dismiss(self) -> None:
@@ -104,17 +108,55 @@ def in_order(work: Callable[[_Item], _Out], items: Iterable[_Item]) -> Iterator[
     if crew is None or crew.size == 1:
         yield from map(work, items)
         return
-    waiting: deque[Future[_Out]] = deque()
+    waiting: deque[_Task[_Item, _Out]] = deque()
     try:
         for item in items:
-            waiting.append(crew.pool.submit(work, item))
+            waiting.append(_Task(crew.others, work, item))
             if len(waiting) > _AHEAD * crew.size:
-                yield waiting.popleft().result()
+                yield _first(waiting)
         while waiting:
-            yield waiting.popleft().result()
+            yield _first(waiting)
     finally:
         # Nobody may still write to vectors that the caller uses again.
-        wait([future for future in waiting if not future.cancel()])
+        wait([task.future for task in waiting if not task.future.cancel()])
+
+
+class _Task(Generic[_Item, _Out]):
+    """Work on an item, by a thread of the pool or by the caller, whoever comes first."""
+
+    def __init__(self, pool: ThreadPoolExecutor, work: Callable[[_Item], _Out], item: _Item) -> None:
+        self._work, self._item = work, item
+        self.future: Future[_Out] = pool.submit(work, item)
+        self._own: list[_Out] = []
+        """The outcome, where the caller made it."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the outcome is there."""
+        return self.future.done()
+
+    def taken(self) -> bool:
+        """Do the work here, unless it is done or another thread is at it."""
+        if not self.future.cancel() or self._own:
+            return False
+        token = _crew.set(None)  # all threads are busy with items: inside of one there is one thread, as in the pool
+        try:
+            self._own.append(self._work(self._item))
+        finally:
+            _crew.reset(token)
+        return True
+
+    def outcome(self) -> _Out:
+        """What the work returned; waits for the thread that is at it."""
+        return self._own[0] if self._own else self.future.result()
+
+
+def _first(waiting: deque[_Task[_Item, _Out]]) -> _Out:
+    """Take the first task's outcome off the queue; while another thread is at it, work on those behind."""
+    first = waiting[0]
+    while not first.done and any(task.taken() for task in waiting):
+        pass
+    return waiting.popleft().outcome()
 
 
 def ahead(items: Iterator[_Item]) -> Iterator[_Item]:
