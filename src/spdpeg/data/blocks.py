@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from ..errors import StateError
 from ..kernels.jit import as_reals, frozen
 from ..kernels.rows import Rows, copy_sparse_rows
-from .base import Block, Source, no_weights
+from .base import NO_INDEX, Block, Source, no_weights
 from .csr import CSR
 from .dense import Dense
 
@@ -32,10 +32,16 @@ def pick(block: Block, places: np.ndarray) -> Block:
     return Block(pick_rows(rows, places), frozen(labels[places]), kept)
 
 
+def dense_rows(table: np.ndarray, bias: float) -> Rows:
+    """The rows of an array of float64 or float32 numbers that is known to be sound."""
+    values = np.ascontiguousarray(table).reshape(-1)
+    return Rows(frozen(values), NO_INDEX, NO_INDEX, table.shape[1], bias)
+
+
 def pick_rows(rows: Rows, places: np.ndarray) -> Rows:
     """The same of rows alone."""
     if rows.indptr.size == 0:
-        return Dense(_table(rows)[places]).rows._replace(bias=rows.bias)
+        return dense_rows(_table(rows)[places], rows.bias)
     lengths = rows.indptr[places + 1] - rows.indptr[places]
     total = int(lengths.sum())
     out = _compressed(rows, np.empty(total, rows.values.dtype), np.empty(total, rows.indices.dtype), lengths)
@@ -81,7 +87,7 @@ def _weights(block: Block) -> np.ndarray:
 
 def _stacked(parts: list[Rows]) -> Rows:
     if all(rows.indptr.size == 0 for rows in parts):
-        return Dense(np.concatenate([_table(rows) for rows in parts])).rows._replace(bias=parts[0].bias)
+        return dense_rows(np.concatenate([_table(rows) for rows in parts]), parts[0].bias)
     sparse = [rows if rows.indptr.size else CSR.from_scipy(sp.csr_array(_table(rows))).rows for rows in parts]
     ends = [(rows.indptr[0], rows.indptr[-1]) for rows in sparse]
     values = np.concatenate([rows.values[first:last] for rows, (first, last) in zip(sparse, ends, strict=True)])

@@ -188,7 +188,8 @@ def _exact(problem: View) -> list[tuple[Periodic, str]]:
     """The exact methods for a problem, best first, and why they are chosen; none if they would cost too much."""
     if problem.loss.quadratic and is_chain(problem):
         return [(OneRead(), "X is diagonal and the penalties have an exact prox along the chain")]
-    if problem.loss.smooth and Condensed.of(problem) is not None:
+    # Only sparse rows leave columns empty.
+    if problem.loss.smooth and problem.sums.is_sparse and Condensed.of(problem) is not None:
         return [(WorkingSet(), "most columns are empty, and of the others the penalties leave few that differ")]
     form = PenaltyForm.of(problem) if problem.n_coordinates <= _MOST_FORM else None
     if form is None:

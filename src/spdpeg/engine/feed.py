@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from .shuffle import OrderWatch, Passage, Shuffler
 
 _ROWS_AT_ONCE = 1 << 16
 """Rows whose order is drawn at a time: it takes half a megabyte."""
-
-
-_NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 class Portion(NamedTuple):
@@ -42,24 +39,24 @@ class Rest(NamedTuple):
 
 
 class FiniteFeed:
-    """Rows drawn by a sampler, without end; none for a method that sees sums over all rows only."""
+    """Rows drawn by a sampler, without end."""
 
     ended = Status.MAX_PASSES
 
     def __init__(self, problem: View, solver: Solver, state: State) -> None:
         n = self.rows_per_pass = problem.sums.n_rows
-        self.block: Any = problem.sums.block  # None where only sums over rows are available
-        if problem.rows.on_disk and not solver.on_sums:
-            _ = problem.rows.statistics  # which refuses what is no number; sums do that as they go
+        self.block = problem.rows.block
+        if problem.rows.on_disk:
+            _ = problem.rows.statistics  # which refuses what is no number
         self._state = state
         self._batches = solver.batches_per_step
-        self._sampler = None if solver.on_sums else solver.sampler(problem, state)
+        self._sampler = solver.sampler(problem, state)
         self.rows_per_step = self._batches * (n if solver.about.deterministic else state.batch_size)
 
     def next(self, steps: int) -> Portion | None:
         """Rows for at most `steps` iterations."""
         steps = min(steps, max(1, _ROWS_AT_ONCE // self.rows_per_step))
-        order = _NO_ROWS if self._sampler is None else self._sampler.draw(self._state.batches, steps * self._batches)
+        order = self._sampler.draw(self._state.batches, steps * self._batches)
         return Portion(self.block, order, steps, steps * self.rows_per_step)
 
     def rest(self) -> None:

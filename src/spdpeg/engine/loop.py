@@ -11,7 +11,6 @@ import numpy as np
 
 from ..data import Stream
 from ..errors import DivergedError
-from ..kernels.terms import Terms
 from ..result import Result, Status
 from ..solvers.base import Periodic, Solver
 from ..state import State
@@ -102,7 +101,7 @@ class _Run:
         callback: Callable[[Progress], Any] | None,
     ) -> None:
         self._clock = Clock(state.seconds, budget.timer)
-        self._problem, self._terms, self._state = problem, problem.terms(), state
+        self._problem, self._state = problem, state
         self._tol, self._callback = tol, callback
         # A resumed run begins in the stage that its state names, with the feed where it left off.
         self._stages = Stages(problem, plan, state, budget.passes)
@@ -150,7 +149,7 @@ class _Run:
         problem, state, stages, recorder = self._problem, self._state, self._stages, self._recorder
         stages.feed.close()
         ended = isinstance(problem.rows.source, Stream) and status is stages.feed.ended
-        shown = _with_rest(problem, self._terms, state, stages) if ended else state
+        shown = _with_rest(problem, state, stages) if ended else state
         if recorder.iterations[-1] != shown.iterations or ended:
             if ended:
                 recorder.forget()
@@ -177,7 +176,7 @@ class _Run:
     def _prepare(self, method: Solver) -> int:
         """Work of the method between its compiled steps, as snapshots are; returns the number of rows read for it."""
         with self._clock:
-            read = method.prepare(self._problem, self._terms, self._state) if isinstance(method, Periodic) else 0
+            read = method.prepare(self._problem, self._stages.terms, self._state) if isinstance(method, Periodic) else 0
         if read:
             self._state.rows += read
             self._recorder.forget()
@@ -207,7 +206,7 @@ class _Run:
             if portion is not None:
                 try:
                     read = method.advance(
-                        self._problem, self._terms, state, portion.block, portion.order, portion.steps
+                        self._problem, self._stages.terms, state, portion.block, portion.order, portion.steps
                     )
                 except np.linalg.LinAlgError:  # iterates have grown until a factorisation failed
                     raise diverged(method, state) from None
@@ -229,13 +228,13 @@ class _Run:
         return None
 
 
-def _with_rest(problem: View, terms: Terms, state: State, stages: Stages) -> State:
+def _with_rest(problem: View, state: State, stages: Stages) -> State:
     """The state at the end of a stream if the rows that wait for others were used too; the run's own keeps them."""
     shown, method, rest = state.copy(), stages.method, stages.feed.rest()
 
     def use(portions: list[Portion]) -> None:
         for portion in portions:
-            method.advance(problem, terms, shown, portion.block, portion.order, portion.steps)
+            method.advance(problem, stages.terms, shown, portion.block, portion.order, portion.steps)
             shown.iterations += portion.steps
 
     if rest is not None:

@@ -182,13 +182,13 @@ class Recorder:
             np.array(self.violation),
         )
         per_pass = self._per_pass(state.rows)
-        x, x_average, z, dual, slopes, _ = self._solution(state)
-        kept = None if slopes is None else self._problem.sums.kept(slopes)
+        found = self._solution(state)
+        kept = None if found.slopes is None else self._problem.sums.kept(found.slopes)
         return Result(
-            x,
-            x_average,
-            z,
-            dual,
+            found.x,
+            found.x_last,
+            found.z,
+            found.dual,
             kept if kept is not None and kept.size else None,
             objective=self.objective[-1],
             violation=self.violation[-1],
@@ -253,12 +253,14 @@ class Recorder:
         """Certificate at this point, with the best lower bound of the run; made once for each step."""
         # A lower bound holds whatever x is, so the best of the run is kept; the upper bound is that of this x.
         if self.certificate is None or self._certified_at != state.iterations:
-            best = max(-math.inf if self.certificate is None else self.certificate.dual, self._stages.lower_bound())
-            x, _, _, dual, slopes, gradient = self._solution(state)
+            at = self._solution(state)
+            best = at.lower if self.certificate is None else max(self.certificate.dual, at.lower)
             sums = self._problem.sums
             before = sums.reads
             last = self._tol is None or not self._stages.proceeds
-            certificate = certify(self._problem, x, dual, best, evaluation, slopes, self._tol, gradient, last)
+            certificate = certify(
+                self._problem, at.x, at.dual, best, evaluation, at.slopes, self._tol, at.slopes_gradient, last
+            )
             if not sums.resident:  # where a read is expensive, all of them count
                 state.rows += (sums.reads - before) * sums.n_rows
             self.certificate = certificate.judged(self._tol or 0.0, self._size)

@@ -2,17 +2,20 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..certificate import Certificate
-from ..result import Stage
+from ..result import Stage, Status
 from ..solvers.base import Periodic, Solution, Solver, Watcher
 from ..state import Begun, State
 from ..sums import Evaluation
 from ..view import View
 from . import feed
+from .feed import Feed, Portion
+
+_NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 class Planned(NamedTuple):
@@ -47,31 +50,71 @@ def remaining(certificate: Certificate) -> float:
 def begin(problem: View, stage: Planned, state: State, batch_size: int, x: np.ndarray, y: np.ndarray | None) -> None:
     """Start the method of a stage in `state`, at x and at the dual variable if there is one."""
     state.parameters = {**state.parameters, "batch_size": batch_size}
-    _place(problem, stage.method, state, x, y)
+    _place(problem, stage.method, state, batch_size, x, y)
     state.batches = 0
     loop = state.loop
     loop.stages.append(Begun(stage.method.about.name, stage.reason, state.iterations, state.rows, state.seconds))
     loop.last_gap, loop.gap_at = math.inf, state.rows
 
 
-def _place(problem: View, method: Solver, state: State, x: np.ndarray, y: np.ndarray | None) -> None:
+def _place(problem: View, method: Solver, state: State, batch_size: int, x: np.ndarray, y: np.ndarray | None) -> None:
     """Start a method at x."""
-    numbers, state.vectors = method.start(problem, state.batch_size, x)
+    numbers, state.vectors = method.start(problem, batch_size, x)
     # Parameters of methods may be whole numbers of any size, which compiled code would take for another type.
     state.numbers = {name: float(number) for name, number in numbers.items()}
     if y is not None:
         method.set_dual(problem, state.vectors, y)
 
 
+class AllRows:
+    """What a method on sums is fed: it reads all rows itself, at every step, and nothing is fetched or drawn."""
+
+    ended = Status.MAX_PASSES
+    block: Any = None
+
+    def __init__(self, n_rows: int) -> None:
+        self.rows_per_pass = self.rows_per_step = n_rows
+
+    def next(self, steps: int) -> Portion:
+        """No rows, for so many steps."""
+        return Portion(self.block, _NO_ROWS, steps, steps * self.rows_per_step)
+
+    def rest(self) -> None:
+        """No row waits for others."""
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
 class Stages:
-    """The stages of a run: the current method, where its rows come from, and how it hands over to the next."""
+    """The stages of a run: the current method, what its steps are taken with, and how it hands over to the next.
+
+    Attributes
+    ----------
+    method : Solver
+    feed : Feed
+        Where its rows come from.
+    terms : Terms or None
+        The problem as compiled steps take it; None for a method on sums.
+    """
+
+    terms: Any
+    feed: Feed | AllRows
 
     def __init__(self, problem: View, plan: Sequence[Planned], state: State, passes: float | None) -> None:
         self._problem, self._plan, self._state, self._passes = problem, plan, state, passes
         self._leave: Callable[[View, State, float], bool] | None
         self.method: Solver
         self.method, _, self._leave = plan[len(state.loop.stages) - 1]
-        self.feed = feed.make(problem, self.method, state, passes)
+        self._equip()
+
+    def _equip(self) -> None:
+        """Get what the steps of the current method are taken with."""
+        if self.method.on_sums:
+            self.terms, self.feed = None, AllRows(self._problem.sums.n_rows)
+            return
+        self.terms = self._problem.terms()
+        self.feed = feed.make(self._problem, self.method, self._state, self._passes)
 
     @property
     def wants_certificates(self) -> bool:
@@ -95,12 +138,12 @@ class Stages:
         begin(self._problem, following, state, self.method.default_batch(self._problem), solution.x, -solution.dual)
         self._tell(certificate, evaluation, tol)
         self.feed.close()
-        self.feed = feed.make(self._problem, self.method, state, self._passes)
+        self._equip()
         return True
 
     def back_to(self, solution: Solution) -> None:
         """Move the current method to the solution of an earlier one."""
-        _place(self._problem, self.method, self._state, solution.x, -solution.dual)
+        _place(self._problem, self.method, self._state, self._state.batch_size, solution.x, -solution.dual)
 
     def _tell(self, certificate: Certificate, evaluation: Evaluation, tol: float | None) -> None:
         if isinstance(self.method, Watcher):
@@ -109,10 +152,6 @@ class Stages:
     def evaluation(self) -> Evaluation | None:
         """Loss and gradient at the solution, if the method has them."""
         return self.method.evaluation(self._state) if isinstance(self.method, Watcher) else None
-
-    def lower_bound(self) -> float:
-        """The lower bound that the method itself has proved."""
-        return self.method.lower_bound(self._state) if isinstance(self.method, Watcher) else -math.inf
 
     @property
     def proceeds(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from ..data import Block
 from ..kernels.columns import add_column, column_dot, columns_of
 from ..kernels.jit import CHUNK, allocating_kernel, call_chunk, inner, shared
-from ..kernels.lapack import Routines, routines
+from ..kernels.lapack import ROUTINES, Routines
 from ..kernels.rows import row_dot, weight_of
 from ..kernels.sweeps import Labelled
 from ..losses import Loss
@@ -54,7 +54,7 @@ def minimized(block: Block, loss: Loss, penalties: Blocks, w: np.ndarray, aim: A
     """The minimum among the columns of a block, or where steps came to that lead no further."""
     w, margins = w.copy(), np.empty(block.labels.size)
     data = Labelled(*block, loss.read_term, loss.curvatures_term)
-    found = _minimized(data, penalties, w, margins, aim, float(loss.curvature), routines())
+    found = _minimized(data, penalties, w, margins, aim, float(loss.curvature), ROUTINES)
     return Reached(w, margins, bool(found))
 
 

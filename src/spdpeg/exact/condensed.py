@@ -98,7 +98,7 @@ _known: WeakKeyDictionary[View, Condensed | None] = WeakKeyDictionary()
 
 def _is_empty(problem: View) -> bool:
     """Whether most columns have no entry, as the number of entries tells, but not all."""
-    if not problem.rows.in_memory or problem.rows.on_disk or problem.rows.block.rows.indptr.size == 0:
+    if not problem.rows.in_memory or problem.rows.on_disk or not problem.sums.is_sparse:
         return False
     if problem.loss.binary and np.ptp(problem.rows.labels) == 0.0:
         return False

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data import Block
 from ..kernels.jit import allocating_kernel, inner, shared
-from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
+from ..kernels.lapack import ROUTINES, Routines, cholesky, cholesky_solve
 from ..sums import Sums
 from ..sums.block_sums import gram_time, margins
 from .block_models import gap, missing
@@ -77,7 +77,7 @@ def descended(sums: Sums, penalties: Blocks, w: np.ndarray, aim: float) -> Reach
     assert block is not None
     v = w.copy()
     most = max(_MANY_VISITS * _visit(block), _LEAST_TIME)
-    found = bool(_descended(at.curvature, at.gradient, penalties, v, float(at.loss), aim, most, routines()))
+    found = bool(_descended(at.curvature, at.gradient, penalties, v, float(at.loss), aim, most, ROUTINES))
     return Reached(v, margins(block.rows, block.labels.size, v), found)
 
 

@@ -13,7 +13,7 @@ import scipy.linalg.lapack
 import scipy.sparse as sp
 
 from ..data.blocks import data_matrix
-from ..kernels.lapack import routines
+from ..kernels.lapack import ROUTINES
 from ..penalties.conic import ConicForm, broken_lines, group_norms
 from ..quadratic import Minimum, Model, augmented, extended, minimize, minimum, semidefinite, to_face
 from ..quadratic.along_chain import ChainPenalty, lowered, minimized
@@ -220,7 +220,7 @@ class BlockModels:
         factor = np.ascontiguousarray(factor)
         for _ in range(2):  # again from a point whose slopes are those of H itself
             v, gradient = w[order], (H @ w - b)[order]
-            if not minimize_dense(factor, gradient, self._blocks, v, _ASKED * total, total, routines()):
+            if not minimize_dense(factor, gradient, self._blocks, v, _ASKED * total, total, ROUTINES):
                 return None
             w[order] = v
         groups, slopes = self._groups, b - H @ w - self._groups.ridge * w

@@ -103,15 +103,12 @@ class OneRead(Periodic, Watcher):
     def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         x = v["x"].copy()
-        return Solution(x, x.copy(), problem.F.forward(x), -v["y"])
+        return Solution(x, x.copy(), problem.F.forward(x), -v["y"], lower=state.numbers["lower"])
 
     def evaluation(self, state: State) -> Evaluation | None:
         if math.isnan(state.numbers["loss"]):
             return None
         return Evaluation(state.numbers["loss"], None, state.vectors["gradient"], None)
-
-    def lower_bound(self, state: State) -> float:
-        return state.numbers["lower"]
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
         return bool(state.numbers["exhausted"])

@@ -5,12 +5,12 @@ look at a flag. Matrices are in C order and their lower triangle is used; for Fo
 """
 
 import ctypes
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from scipy.linalg import cython_blas, cython_lapack
 
@@ -18,15 +18,13 @@ from .jit import shared
 
 
 class Routines(NamedTuple):
-    """Addresses of the routines, and the small arrays through which they take numbers."""
+    """Addresses of the routines, and the letters that they are called with."""
 
     factor: int
     solve: int
     rank_update: int
     upper: np.ndarray
     plain: np.ndarray
-    numbers: np.ndarray
-    factors: np.ndarray
 
 
 def _address(module: Any, name: str) -> int:
@@ -39,62 +37,53 @@ def _address(module: Any, name: str) -> int:
     return int(ctypes.pythonapi.PyCapsule_GetPointer(capsule, title))
 
 
-@cache
-def _addresses() -> tuple[int, int, int]:
-    return _address(cython_lapack, "dpotrf"), _address(cython_lapack, "dpotrs"), _address(cython_blas, "dsyrk")
-
-
-_UPPER, _PLAIN = (np.frombuffer(bytearray(letter), dtype=np.uint8) for letter in (b"U", b"N"))
-"""Arguments that routines read and never write."""
-
-
-def routines() -> Routines:
-    """The arguments that a kernel calls them with; each run of a kernel has its own."""
-    return Routines(*_addresses(), _UPPER, _PLAIN, np.zeros(4, dtype=np.int32), np.empty(2))
+ROUTINES = Routines(
+    _address(cython_lapack, "dpotrf"),
+    _address(cython_lapack, "dpotrs"),
+    _address(cython_blas, "dsyrk"),
+    np.frombuffer(bytearray(b"U"), dtype=np.uint8),
+    np.frombuffer(bytearray(b"N"), dtype=np.uint8),
+)
+"""What kernels are given to call them: addresses differ from process to process, so that no kernel may hold them."""
 
 
 @intrinsic
-def _call_pointers(typing_context, address, arrays):  # type: ignore[no-untyped-def]
-    """Call a function that takes nothing but pointers, with those of the arrays."""
+def _call(typing_context, address, arguments):  # type: ignore[no-untyped-def]
+    """Call a routine of Fortran with pointers to arrays and numbers; returns what it leaves in the last argument."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointers = []
         for index, kind in enumerate(signature.args[1].types):
-            array = context.make_array(kind)(context, builder, builder.extract_value(args[1], index))
-            pointers.append(builder.bitcast(array.data, ir.IntType(8).as_pointer()))
+            value = builder.extract_value(args[1], index)
+            if isinstance(kind, types.Array):
+                data = context.make_array(kind)(context, builder, value).data
+                pointers.append(builder.bitcast(data, ir.IntType(8).as_pointer()))
+            else:
+                passed = types.float64 if isinstance(kind, types.Float) else types.int32
+                pointers.append(cgutils.alloca_once_value(builder, context.cast(builder, value, kind, passed)))
         function = ir.FunctionType(ir.VoidType(), [pointer.type for pointer in pointers])
         builder.call(builder.inttoptr(args[0], function.as_pointer()), pointers)
-        return context.get_dummy_value()
+        return builder.load(pointers[-1])
 
-    return types.void(types.int64, arrays), generate
+    return types.int32(types.int64, arguments), generate
 
 
 @shared
 def cholesky(routines: Routines, matrix: np.ndarray) -> bool:
     """Overwrite the lower triangle by the factor; False where the matrix is not positive definite."""
-    numbers = routines.numbers
-    numbers[0] = matrix.shape[0]
-    _call_pointers(routines.factor, (routines.upper, numbers[:1], matrix, numbers[:1], numbers[1:2]))
-    return numbers[1] == 0
+    n = matrix.shape[0]
+    return _call(routines.factor, (routines.upper, n, matrix, n, 0)) == 0
 
 
 @shared
 def cholesky_solve(routines: Routines, factor: np.ndarray, x: np.ndarray) -> None:
     """Overwrite x by the solution for the right-hand side x."""
-    numbers = routines.numbers
-    numbers[0], numbers[1] = factor.shape[0], 1
-    size, one, flag = numbers[:1], numbers[1:2], numbers[2:3]
-    _call_pointers(routines.solve, (routines.upper, size, one, factor, size, x, size, flag))
+    n = factor.shape[0]
+    _call(routines.solve, (routines.upper, n, 1, factor, n, x, n, 0))
 
 
 @shared
 def add_gram(routines: Routines, rows: np.ndarray, matrix: np.ndarray) -> None:
     """Add rows^T rows to the lower triangle."""
-    numbers, factors = routines.numbers, routines.factors
-    numbers[0], numbers[1] = rows.shape[1], rows.shape[0]
-    factors[0] = 1.0
-    size, count, one = numbers[:1], numbers[1:2], factors[:1]
-    _call_pointers(
-        routines.rank_update,
-        (routines.upper, routines.plain, size, count, one, rows, size, one, matrix, size),
-    )
+    n = rows.shape[1]
+    _call(routines.rank_update, (routines.upper, routines.plain, n, rows.shape[0], 1.0, rows, n, 1.0, matrix, n))

@@ -9,7 +9,7 @@ left, those are asked instead.
 import numpy as np
 
 from ..kernels.jit import allocating, allocating_kernel, shared
-from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
+from ..kernels.lapack import ROUTINES, Routines, cholesky, cholesky_solve
 from .absolute_values import (
     COVERED,
     AbsoluteValues,
@@ -43,7 +43,7 @@ def minimized(model: Model) -> FaceSolution | None:
     if penalty is None or not isinstance(model.H, np.ndarray):
         return None
     sure, held, face, w, y, active, exact_w, exact_y, numbers = _minimized(
-        padded(model), model.right(), penalty, routines(), ACCURACY
+        padded(model), model.right(), penalty, ROUTINES, ACCURACY
     )
     if not sure:
         return None

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels.chain import MEMORY, attainable_scale, chain_prox
 from ..kernels.jit import allocating, allocating_kernel, inner, shared
-from ..kernels.lapack import Routines, routines
+from ..kernels.lapack import ROUTINES, Routines
 from ..kernels.weighted_chain import flows_along
 from .dense import multiply
 from .simple_face import among_pieces
@@ -62,13 +62,13 @@ class ChainMinimum(NamedTuple):
 
 def minimized(H: np.ndarray, b: np.ndarray, penalty: ChainPenalty, x: np.ndarray) -> ChainMinimum | None:
     """The minimum of 1/2 w^T H w - b^T w plus the penalty, from the guess x; None where none was proved."""
-    found, *rest = _minimized(H, b, penalty, x, routines())
+    found, *rest = _minimized(H, b, penalty, x, ROUTINES)
     return ChainMinimum(*rest) if found else None
 
 
 def lowered(H: np.ndarray, b: np.ndarray, penalty: ChainPenalty, x: np.ndarray) -> np.ndarray:
     """The minimum, or where it was not found in a few steps a point no higher than x."""
-    w: np.ndarray = _minimized(H, b, penalty, x, routines())[1]
+    w: np.ndarray = _minimized(H, b, penalty, x, ROUTINES)[1]
     return w
 
 

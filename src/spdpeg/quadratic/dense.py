@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.jit import kernel, shared
-from ..kernels.lapack import Routines, add_gram, cholesky, cholesky_solve, routines
+from ..kernels.lapack import ROUTINES, Routines, add_gram, cholesky, cholesky_solve
 from .central_path import (
     ALMOST,
     Point,
@@ -100,7 +100,7 @@ def run(H: np.ndarray, b: np.ndarray, terms: Terms, accuracy: float) -> Outcome:
     scratch = np.zeros((5, max(n, terms.offset.size)))
     numbers, marks = full_lines(terms.pointers, terms.up.size, n)
     full = FullRows(np.zeros((numbers.size, n)), numbers, marks, np.zeros((CHUNK if numbers.size else 0, n)))
-    system = System(np.zeros((n, n)), scratch, full, routines())
+    system = System(np.zeros((n, n)), scratch, full, ROUTINES)
     short, size, steps = _run(H, b, terms, point, best, new_work(n, terms), system, accuracy)
     return Outcome(best, short, size, steps, point)
 

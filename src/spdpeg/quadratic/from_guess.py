@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.jit import allocating, allocating_kernel, shared
-from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
+from ..kernels.lapack import ROUTINES, Routines, cholesky, cholesky_solve
 from .absolute_values import (
     COVERED,
     AbsoluteValues,
@@ -73,7 +73,7 @@ def minimized(model: Model, guess: np.ndarray) -> FaceSolution | None:
     if penalty is None or not isinstance(model.H, np.ndarray):
         return None
     sure, simple, held, face, w, y, active, numbers = _minimized(
-        padded(model), model.right(), penalty, np.ascontiguousarray(guess, dtype=float), routines()
+        padded(model), model.right(), penalty, np.ascontiguousarray(guess, dtype=float), ROUTINES
     )
     if not sure:
         return None

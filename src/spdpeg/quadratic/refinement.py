@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..kernels.jit import allocating, allocating_kernel
-from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
+from ..kernels.lapack import ROUTINES, Routines, cholesky, cholesky_solve
 from ..penalties.conic import group_norms
 from .dense import multiply
 from .minimization import measured, padded, within_sets
@@ -35,7 +35,7 @@ def refined(model: Model, solution: ModelSolution) -> ModelSolution:
     target = model.right() - form.adjoint(y)
     if form.curved:  # what auxiliary variables add, which stay as they are
         target -= form.quadratic @ np.concatenate([np.zeros(known), w[known:]])
-    _refine(padded(model)[:known, :known], target[:known], w, routines())
+    _refine(padded(model)[:known, :known], target[:known], w, ROUTINES)
     return replace(solution, w=w, y=y, residual=model.times(w) - model.right() + form.adjoint(y))
 
 

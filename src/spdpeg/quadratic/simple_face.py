@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels.jit import allocating, allocating_kernel
-from ..kernels.lapack import Routines, cholesky, cholesky_solve, routines
+from ..kernels.lapack import ROUTINES, Routines, cholesky, cholesky_solve
 from ..kernels.unions import root
 from .dense import multiply
 from .model import Model, ModelSolution
@@ -27,7 +27,7 @@ def solve(model: Model, solution: ModelSolution) -> np.ndarray | None:
     if count <= 0:
         return base if count == 0 else None
     slopes = np.where(solution.active, 0.0, np.where(form.image(solution.w) > 0.0, form.up, -form.down))
-    found = _among_pieces(model.H, model.right() - form.adjoint(slopes), label, base, count, routines())
+    found = _among_pieces(model.H, model.right() - form.adjoint(slopes), label, base, count, ROUTINES)
     return base if found else None
 
 

@@ -96,6 +96,8 @@ class Solution(NamedTuple):
     """Slopes of the loss, one for each row, where the method keeps them: at a kink x does not determine them."""
     slopes_gradient: np.ndarray | None = None
     """A^T W of these slopes over N, where the method knows it."""
+    lower: float = -math.inf
+    """A lower bound on the optimum that the method has proved itself."""
 
 
 class Solver(Parameterized):
@@ -105,8 +107,8 @@ class Solver(Parameterized):
     the problem. So any run can be cut, saved and resumed with the same bits.
 
     The methods share these arguments: `problem` is the `View` of a problem, `terms` its loss, penalties and F as
-    compiled code takes them, `state` the `State` of the run, which is changed in place, `batch_size` the number of rows
-    in a batch, `x0` the start, `tol` the relative gap to reach or None.
+    compiled code takes them (None for a method on sums), `state` the `State` of the run, which is changed in place,
+    `batch_size` the number of rows in a batch, `x0` the start, `tol` the relative gap to reach or None.
 
     See Also
     --------
@@ -346,15 +348,6 @@ class Watcher(Solver):
         Evaluation or None
         """
         return None
-
-    def lower_bound(self, state: State) -> float:
-        """A lower bound on the optimum that the method has proved itself.
-
-        Returns
-        -------
-        float
-        """
-        return -math.inf
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
         """Whether the point may meet a tolerance, as far as the method knows without a certificate.

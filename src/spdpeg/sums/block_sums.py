@@ -4,10 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data import Block, Dense
+from ..data import Block
+from ..data.blocks import dense_rows
 from ..kernels.collapse import collapse_dense, collapse_sparse, collapsed_counts, select
 from ..kernels.jit import CHUNK, Term, frozen
-from ..kernels.lapack import routines
+from ..kernels.lapack import ROUTINES
 from ..kernels.row_sums import column_squares, squared_lengths
 from ..kernels.row_sums import margins as row_margins
 from ..kernels.rows import Rows
@@ -23,7 +24,7 @@ of its products with the others of its row."""
 
 _NO_MATRIX = np.zeros((0, 0))
 _NOTHING = np.zeros(0)
-_NO_ROOM = DenseChunk(_NO_MATRIX, routines())
+_NO_ROOM = DenseChunk(_NO_MATRIX, ROUTINES)
 
 
 class BlockSums(NamedTuple):
@@ -101,7 +102,7 @@ def gram(rows: Rows, factors: np.ndarray) -> np.ndarray:
 def _room(rows: Rows, d: int) -> DenseChunk:
     """Work space in which sparse rows are written out, where that makes their outer products cheaper."""
     dense = rows.indptr.size == 0 or _are_long(rows, d)
-    return DenseChunk(np.empty((CHUNK, d)), routines()) if dense else _NO_ROOM
+    return DenseChunk(np.empty((CHUNK, d)), ROUTINES) if dense else _NO_ROOM
 
 
 def _are_long(rows: Rows, d: int) -> bool:
@@ -172,7 +173,7 @@ def densified(rows: Rows) -> Rows:
     """Sparse rows as dense ones."""
     table = np.zeros((rows.indptr.size - 1, rows.width))
     collapse_dense(rows, np.arange(rows.width), table)
-    return Dense(table).rows._replace(bias=rows.bias)
+    return dense_rows(table, rows.bias)
 
 
 def _collapsed_dense(rows: Rows, labels: np.ndarray, pieces: int) -> Rows:
@@ -181,4 +182,4 @@ def _collapsed_dense(rows: Rows, labels: np.ndarray, pieces: int) -> Rows:
     table = rows.values.reshape(-1, rows.width)[:, order]
     if pieces < inside.size:
         table = np.add.reduceat(table, np.searchsorted(labels[order], np.arange(pieces)), axis=1)
-    return Dense(table).rows._replace(bias=rows.bias)
+    return dense_rows(table, rows.bias)
