@@ -12,7 +12,7 @@ import pytest
 import spdpeg
 from spdpeg import data, losses, operators, penalties
 from spdpeg.data.base import file_of
-from spdpeg.engine import checks
+from spdpeg.engine import memory
 from spdpeg.exact import prox_newton
 from spdpeg.kernels.rows import Rows
 from spdpeg.sums import row_blocks
@@ -165,9 +165,9 @@ def test_one_number_stays_with_each_row(kind: str, tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("loss", [losses.Logistic(), losses.Squared()], ids=repr)
 def test_memory_is_told_before_it_is_taken(loss: losses.Loss, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_blocks, "BLOCK_ENTRIES", 100_000)
-    monkeypatch.setattr(checks, "BLOCK_ENTRIES", 100_000)
+    monkeypatch.setattr(memory, "BLOCK_ENTRIES", 100_000)
     problem = posed(directory, loss, CHAIN, True)
-    most = checks.needed_memory(problem.view, 1)
+    most = memory.needed_memory(problem.view, 1)
     with pytest.raises(spdpeg.InputError, match="MiB beyond the data"):
         spdpeg.solve(problem, tol=1e-6, max_memory=most - 1)
     spdpeg.solve(problem, tol=1e-6, max_memory=most)  # compiles

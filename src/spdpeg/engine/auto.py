@@ -6,7 +6,9 @@ same, either is right.
 """
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -90,7 +92,27 @@ _NO_BOUND = {False: "is non-smooth", True: "has no bound on its curvature"}
 """By whether the loss is smooth."""
 
 
-def plan(problem: View, tol: float | None = None) -> list[Planned]:
+class StagePlan(Sequence[Planned]):
+    """The stages of a run, one after the other, each made when it is first asked for: most runs end in the first."""
+
+    def __init__(self, stages: Iterator[Planned]) -> None:
+        self._coming = stages
+        self._made: list[Planned] = []
+
+    def __getitem__(self, number: Any) -> Any:
+        while len(self._made) <= number:
+            following = next(self._coming, None)
+            if following is None:
+                raise IndexError(number)
+            self._made.append(following)
+        return self._made[number]
+
+    def __len__(self) -> int:
+        self._made += self._coming
+        return len(self._made)
+
+
+def plan(problem: View, tol: float | None = None) -> StagePlan:
     """The stages of a run on this problem, aimed at this relative gap.
 
     The questions are asked in this order, and the first yes decides.
@@ -110,16 +132,22 @@ def plan(problem: View, tol: float | None = None) -> list[Planned]:
 
     Returns
     -------
-    list of Planned
+    StagePlan
         At least one stage, with the reason that `result.stages` tells.
 
     Notes
     -----
-    To add a method: put its stages before the first line below that would take its problems, with a reason that
-    completes "chosen because". A stage that is followed by another has a rule that says when to leave it.
+    To add a method: put its stages in `_stages`, before the first line that would take its problems, with a reason
+    that completes "chosen because". A stage that is followed by another has a rule that says when to leave it.
     """
+    return StagePlan(_stages(problem, tol))
+
+
+def _stages(problem: View, tol: float | None) -> Iterator[Planned]:
+    """The stages of `plan`."""
     if isinstance(problem.rows.source, Stream):
-        return [_chosen(SPDPEG(), "a stream shows each row once")]
+        yield _chosen(SPDPEG(), "a stream shows each row once")
+        return
     exact = _exact(problem)
     if isinstance(problem.rows.source, Tables | Partitions):
         if not exact or not exact[0][0].on_sums:
@@ -128,35 +156,42 @@ def plan(problem: View, tol: float | None = None) -> list[Planned]:
                 f'this problem of {problem.n_coordinates} coordinates. Stream it with "spdpeg", or load it into memory.'
             )
         *first, (last, why) = exact
-        return [*(_chosen(method, reason, Ended(method, tol)) for method, reason in first), _chosen(last, why)]
-    if exact:
-        last = exact[-1][0]
-        limit = MOST_SECONDS if _is_small(problem) else math.inf
-        stages = [_chosen(method, why, Ended(method, tol, most_seconds=limit)) for method, why in exact]
-        columns = exact[0][0]
-        if isinstance(columns, WorkingSet) and isinstance(last, ProxNewton):
-            most = _MOST_COLUMNS_IN_USE * problem.n_coordinates
-            stages[0] = stages[0]._replace(leave=Crowded(columns, tol, most_seconds=limit, most_pieces=most))
-        if isinstance(last, ProxNewton) and (other := _other_way(problem)) is not None:
-            again = ProxNewton(digits=32 if isinstance(other, InteriorPoint) and RowModels.take(problem) else 16)
-            stages[-1] = stages[-1]._replace(leave=Ended(last, tol, SLOW, limit))
-            why = "prox-newton ended or took many steps without meeting the tolerance"
-            stages.append(_chosen(other, why, Ended(other, tol, SLOW, limit)))
-            why = "that ended before the tolerance was met"
-            stages.append(_chosen(again, why, Ended(again, tol, SLOW, limit)))
-        if isinstance(last, WorkingSet):
-            stages[-1:] = _with_many_pieces(problem, last, stages[-1], tol)
-        return [*stages, _chosen(_first_order(problem), f"{last.about.name} ended before the tolerance was met")]
-    if not math.isfinite(problem.loss.curvature):
-        return [_chosen(SPDHGCERS(), f"the loss {_NO_BOUND[problem.loss.smooth]} and this method needs no gradient")]
-    if newton_first(problem):
-        return [_chosen(SampledNewton(), "a few Newton steps should cost less than many passes of stochastic ones")]
-    if not fits(problem):
-        return [_chosen(VRSPDPEG(), "the matrices of Newton's steps would not fit")]
-    return [
-        _chosen(VRSPDPEG(), "many passes of stochastic steps should cost less than a few Newton steps", Stalls(tol)),
-        _chosen(SampledNewton(), "at the pace of its last passes, vr-spdpeg would have cost more"),
-    ]
+        yield from (_chosen(method, reason, Ended(method, tol)) for method, reason in first)
+        yield _chosen(last, why)
+    elif exact:
+        yield from _exact_stages(problem, exact, tol)
+    elif not math.isfinite(problem.loss.curvature):
+        yield _chosen(SPDHGCERS(), f"the loss {_NO_BOUND[problem.loss.smooth]} and this method needs no gradient")
+    elif newton_first(problem):
+        yield _chosen(SampledNewton(), "a few Newton steps should cost less than many passes of stochastic ones")
+    elif not fits(problem):
+        yield _chosen(VRSPDPEG(), "the matrices of Newton's steps would not fit")
+    else:
+        why = "many passes of stochastic steps should cost less than a few Newton steps"
+        yield _chosen(VRSPDPEG(), why, Stalls(tol))
+        yield _chosen(SampledNewton(), "at the pace of its last passes, vr-spdpeg would have cost more")
+
+
+def _exact_stages(problem: View, exact: list[tuple[Periodic, str]], tol: float | None) -> Iterator[Planned]:
+    """The stages of exact methods, and a first-order method for the case that they end early."""
+    last = exact[-1][0]
+    limit = MOST_SECONDS if _is_small(problem) else math.inf
+    stages = [_chosen(method, why, Ended(method, tol, most_seconds=limit)) for method, why in exact]
+    columns = exact[0][0]
+    if isinstance(columns, WorkingSet) and isinstance(last, ProxNewton):
+        most = _MOST_COLUMNS_IN_USE * problem.n_coordinates
+        stages[0] = stages[0]._replace(leave=Crowded(columns, tol, most_seconds=limit, most_pieces=most))
+    if isinstance(last, ProxNewton):
+        stages[-1] = stages[-1]._replace(leave=Ended(last, tol, SLOW, limit, _other_way))
+    if isinstance(last, WorkingSet):
+        stages[-1:] = _with_many_pieces(problem, last, stages[-1], tol)
+    yield from stages
+    if isinstance(last, ProxNewton) and (other := _other_way(problem)) is not None:
+        again = ProxNewton(digits=32 if isinstance(other, InteriorPoint) and RowModels.take(problem) else 16)
+        why = "prox-newton ended or took many steps without meeting the tolerance"
+        yield _chosen(other, why, Ended(other, tol, SLOW, limit))
+        yield _chosen(again, "that ended before the tolerance was met", Ended(again, tol, SLOW, limit))
+    yield _chosen(_first_order(problem), f"{last.about.name} ended before the tolerance was met")
 
 
 def _with_many_pieces(problem: View, method: WorkingSet, stage: Planned, tol: float | None) -> list[Planned]:
@@ -336,10 +371,13 @@ class Ended:
     tol: float | None
     most_steps: float = math.inf
     most_seconds: float = math.inf
+    other: Callable[[View], Periodic | None] | None = None
+    """Finds another method; where it finds none many steps are no reason to leave."""
 
     def __call__(self, problem: View, state: State, gap: float) -> bool:
         begun = state.loop.stages[-1]
         slow = state.iterations - begun.iterations >= self.most_steps
+        slow = slow and (self.other is None or self.other(problem) is not None)
         slow |= state.seconds - begun.seconds >= self.most_seconds
         return (slow or self.method.ended(state) is Status.EXHAUSTED) and not gap <= (self.tol or _AIM)
 

@@ -8,7 +8,7 @@ import inspect
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..certificate import Certificate
 from ..data import Stream
 from ..errors import FarFromOptimalWarning, InputError, StateError
 from ..kernels import jit
-from ..parameters import as_number, shown
+from ..parameters import as_number, shown, vector, whole_number
 from ..problem import Problem
 from ..result import Result, Status
 from ..solvers.base import Solver
@@ -26,18 +26,8 @@ from ..sums.threads import checked_jobs, using
 from ..view import View
 from . import auto, feed
 from .budgets import Budget
-from .checks import (
-    check_cadence,
-    check_callback,
-    check_memory,
-    check_tolerance,
-    checked_batch,
-    checked_budget,
-    checked_dual,
-    checked_seed,
-    checked_start,
-)
 from .loop import run
+from .memory import check_memory
 from .recorder import Progress
 from .registry import resolve
 from .stages import Planned, asked, begin
@@ -56,6 +46,9 @@ _FAR = 0.01
 
 _UNFINISHED = (Status.MAX_PASSES, Status.MAX_SECONDS, Status.MAX_ITERATIONS, Status.EXHAUSTED)
 """Ends at which a user may not know how far x is from optimal."""
+
+_LARGEST_SEED = 2**63 - 1
+"""What fits into 64 bits with a sign."""
 
 P = ParamSpec("P")
 
@@ -167,23 +160,24 @@ def solve(
     if state is not None and (x0 is not None or dual0 is not None):
         raise InputError("Both a start and state are given. A state brings its own x; leave x0 and dual0 out.")
     view = problem.view
-    budget = checked_budget(max_passes, max_seconds, max_iterations)
+    budget = _checked_budget(max_passes, max_seconds, max_iterations)
     if tol is not None:
-        check_tolerance(tol, view)
-    check_cadence(record_every, view)
-    check_callback(callback)
-    seed, jobs = checked_seed(seed), checked_jobs(n_jobs)
+        _check_tolerance(tol, view)
+    _check_cadence(record_every, view)
+    _check_callback(callback)
+    seed, jobs = _checked_seed(seed), checked_jobs(n_jobs)
     if _streams(view, solver):
         view, tol = view.streamed(), None  # a bound would be one for the rows of the first block alone
     name, plan = _planned(view, solver, parameters, tol if state is None else state.loop.planned_for)
-    check_memory(max_memory, view, plan[0].method, jobs)
+    if max_memory is not None:
+        check_memory(max_memory, view, plan[0].method, jobs)
     tol, budget = _aim(view, tol, budget, name == "auto" or plan[0].method.about.converges)
     begun, compiled = time.perf_counter(), jit.compile_seconds()
     batch_size = _batch_size(view, plan, batch_size, state)
     if state is None:
         state = State(name, {} if name == "auto" else plan[0].method.changed_params(), seed)
         state.loop.planned_for = tol
-        begin(view, plan[0], state, batch_size, checked_start(view, x0), checked_dual(view, dual0))
+        begin(view, plan[0], state, batch_size, _checked_start(view, x0), _checked_dual(view, dual0))
         # Choosing batches and steps reads the data: it belongs to the time of the method.
         state.seconds = time.perf_counter() - begun - (jit.compile_seconds() - compiled)
     else:
@@ -202,12 +196,12 @@ def _aim(problem: View, tol: float | None, budget: Budget, converges: bool) -> t
     return tol, budget
 
 
-def _batch_size(problem: View, plan: list[Planned], given: int | None, state: State | None) -> int:
+def _batch_size(problem: View, plan: Sequence[Planned], given: int | None, state: State | None) -> int:
     """Rows in a batch: as given, where there is a choice; as the state has it; or as the method chooses."""
     method = plan[0].method
     if given is None:
         chosen = method.default_batch(problem) if state is None else state.parameters.get("batch_size", 1)
-        return checked_batch(chosen, problem)
+        return _checked_batch(chosen, problem)
     if len(plan) > 1:
         names = " and ".join(dict.fromkeys(stage.method.about.name for stage in plan))
         raise InputError(
@@ -218,12 +212,12 @@ def _batch_size(problem: View, plan: list[Planned], given: int | None, state: St
         raise InputError(
             f"batch_size is {shown(given)}, but {method.about.name} reads all rows at every step. Leave it out."
         )
-    return checked_batch(given, problem)
+    return _checked_batch(given, problem)
 
 
 def _run(
     problem: View,
-    plan: list[Planned],
+    plan: Sequence[Planned],
     state: State,
     budget: Budget,
     tol: float | None,
@@ -268,7 +262,7 @@ def _advice(result: Result) -> str:
 
 def _planned(
     problem: View, solver: str | Solver, parameters: dict[str, Any], tol: float | None
-) -> tuple[str, list[Planned]]:
+) -> tuple[str, Sequence[Planned]]:
     """The name of what is asked for, and the stages that it means on this problem."""
     if isinstance(solver, str) and solver == "auto":
         if parameters:
@@ -298,7 +292,7 @@ def _streams(problem: View, solver: str | Solver) -> bool:
     return not about.finite_sum and not about.deterministic
 
 
-def _resumed(problem: View, name: str, plan: list[Planned], batch_size: int, state: State) -> State:
+def _resumed(problem: View, name: str, plan: Sequence[Planned], batch_size: int, state: State) -> State:
     wanted = {**({} if name == "auto" else plan[0].method.changed_params()), "batch_size": batch_size}
     if state.solver != name or state.parameters != wanted:
         raise StateError(
@@ -333,3 +327,61 @@ def _both(show: Callable[[Progress], Any], callback: Callable[[Progress], Any] |
         return callback(progress) if callback is not None else None
 
     return call
+
+
+def _checked_budget(passes: Any, seconds: Any, iterations: Any) -> Budget:
+    """Finite numbers of at least 0, or None."""
+    for name, value in (("max_passes", passes), ("max_seconds", seconds), ("max_iterations", iterations)):
+        if value is not None and not 0.0 <= as_number(value) < math.inf:
+            raise InputError(f"{name} is {shown(value)}. It must be a finite number of at least 0, or None.")
+    return Budget(passes, None if iterations is None else whole_number("max_iterations", iterations), seconds)
+
+
+def _check_tolerance(tol: Any, problem: View) -> None:
+    """A number of at least 0, for data that can be read as a whole."""
+    if not as_number(tol) >= 0.0:
+        raise InputError(f"tol is {shown(tol)}. It must be positive, or 0 to run to the end of the budget.")
+    if tol > 0.0 and isinstance(problem.rows.source, Stream):
+        raise InputError("tol needs a full gradient, which a stream does not have. Use a budget instead.")
+
+
+def _checked_batch(batch_size: Any, problem: View) -> int:
+    """A whole number between 1 and the rows of the data."""
+    size = whole_number("batch_size", batch_size, least=1)
+    if problem.rows.n_samples is not None and size > problem.rows.n_samples:
+        raise InputError(f"batch_size is {size} but there are {problem.rows.n_samples} rows. Choose at most that many.")
+    return size
+
+
+def _checked_seed(seed: Any) -> int:
+    """A whole number that a state can keep."""
+    number = whole_number("seed", seed, least=0)
+    if number > _LARGEST_SEED:
+        raise InputError(f"seed is {number}. It must be at most {_LARGEST_SEED}.")
+    return number
+
+
+def _checked_start(problem: View, x0: Any) -> np.ndarray:
+    """Zeros unless a start is given."""
+    return np.zeros(problem.n_coordinates) if x0 is None else vector("x0", x0, problem.n_coordinates)
+
+
+def _checked_dual(problem: View, dual0: Any) -> np.ndarray | None:
+    """The dual variable y = -lambda, in the sign that methods use."""
+    return None if dual0 is None else -vector("dual0", dual0, problem.F.n_outputs)
+
+
+def _check_callback(callback: Callable[..., Any] | None) -> None:
+    """Something to call, or None."""
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback is {shown(callback)}. Give a function of one argument, the progress, or None.")
+
+
+def _check_cadence(record_every: Any, problem: View) -> None:
+    """A number of passes, for data that have any."""
+    if record_every is None:
+        return
+    if not 0.0 < as_number(record_every) < math.inf:
+        raise InputError(f"record_every is {shown(record_every)}. It counts passes and must be positive.")
+    if isinstance(problem.rows.source, Stream):
+        raise InputError("record_every counts passes, and a stream has no known length. Leave it out.")

@@ -17,11 +17,10 @@ from ..errors import ChoiceWarning, InputError, UnsupportedError
 from ..losses import Loss
 from ..parameters import is_dask, numbers, refuse_dask, shown, truth
 from ..penalties import L1, Box, L2Squared, Penalty, Zero, constrain
-from ..sparse import sound
 from ..sums import threads
 from . import fitting, inputs
 from .documentation import complete
-from .inputs import intact, translated_errors, unmasked
+from .inputs import intact, translated_errors, usable
 
 _FLOATS = (np.float64, np.float32)
 
@@ -277,9 +276,7 @@ class Estimator(fitting.Model, BaseEstimator):
             return self._design(source, reset), y, weights
         form = {"accept_sparse": "csr", "dtype": _FLOATS}
         with translated_errors(X):
-            X, y = validate_data(
-                self, sound(unmasked("X", X)), sound(unmasked("y", y), "y"), reset=reset, order="C", **form, **checks
-            )
+            X, y = validate_data(self, usable("X", X), usable("y", y), reset=reset, order="C", **form, **checks)
         weights = None
         if sample_weight is not None:
             weights = inputs.checked_weights(sample_weight, X)
@@ -296,7 +293,7 @@ class Estimator(fitting.Model, BaseEstimator):
             inputs.check_width(self, source, reset=False)
             return Judged(self._design(source, False))
         with translated_errors(X):
-            X = validate_data(self, sound(unmasked("X", X)), reset=False, accept_sparse="csr", dtype=_FLOATS)
+            X = validate_data(self, usable("X", X), reset=False, accept_sparse="csr", dtype=_FLOATS)
         return Judged(self._design(X, False))
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import _check_sample_weight
 
 from ..data import Source, Stream, Tables, as_source
 from ..data.selection import pieces, take
 from ..errors import InputError, InputTypeError, SpdpegError, UnsupportedError
 from ..parameters import is_dask, refuse_dask
+from ..sparse import sound
 from ..view import Partitions, computed
 
 _MISSING = (
@@ -43,8 +45,10 @@ def translated_errors(X: Any = None) -> Iterator[None]:
         raise InputError(_sentence(error, X)) from None
 
 
-def unmasked(name: str, value: Any) -> Any:
-    """The value itself, refused if it hides some of its entries, which everybody else would take for numbers."""
+def usable(name: str, value: Any) -> Any:
+    """The value itself; refused if it is a damaged sparse matrix, or an array that hides some of its entries."""
+    if sp.issparse(value):
+        return sound(value, name)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise InputError(f"{name} is a masked array with entries that are hidden. {_MISSING}")
     return value

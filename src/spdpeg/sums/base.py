@@ -83,16 +83,6 @@ class RowStatistics(NamedTuple):
     mean_slope: float = math.nan
     """Mean of (w phi'(0))^2; NaN on a cluster."""
 
-    def with_bias(self, bias: float) -> "RowStatistics":
-        """Those of the same rows, all of weight 1, with one more entry."""
-        square = bias * bias
-        return RowStatistics(
-            self.max_square + square,
-            self.mean_square + square,
-            self.mean_noise + square * self.mean_slope,
-            self.mean_slope,
-        )
-
 
 def evaluated_rows(sums: "Sums", x: np.ndarray, margins: Token = None) -> Evaluation:
     """`sums.evaluate` with margins as a vector, for what needs those of single rows."""

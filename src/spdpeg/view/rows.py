@@ -84,10 +84,9 @@ class LabelledRows:
                 self._labels, self._weights = shifted(self.loss, self._labels, self._weights, offset)
             if not isinstance(self.source, Tables):
                 self._block = Block(self.source.filled._replace(bias=self.bias), self._labels, self._weights)
-        alone = self._choose_bias() if isinstance(intercept, bool | np.bool_) and intercept else None
+        known = self._choose_bias() if isinstance(intercept, bool | np.bool_) and intercept else None
         if self._block is not None and not self.on_disk:  # rows on a disk are checked when they are first read
-            once = None if self._block.weights.size else alone
-            self.statistics = once.with_bias(self.bias) if once is not None else self._checked(self._block)
+            self.statistics = self._checked(self._block) if known is None else known
 
     @cached_property
     def sums(self) -> Sums:
@@ -192,7 +191,7 @@ class LabelledRows:
     def _choose_bias(self) -> RowStatistics | None:
         """Make the intercept's column as large as the rows are on average; 1 if all of them are empty.
 
-        Returns the statistics without that column, if they were computed.
+        Returns the statistics of the rows with that column, if they follow from those without it.
         """
         statistics = None
         if isinstance(self.source, Partitions):
@@ -213,7 +212,11 @@ class LabelledRows:
         self.bias = math.sqrt(square) if 0.0 < square < math.inf else 1.0
         if self._block is not None:
             self._block = self._block._replace(rows=self._block.rows._replace(bias=self.bias))
-        return statistics
+        if statistics is None or self.block.weights.size:
+            return None
+        largest, mean, noise, slope = statistics
+        square = self.bias * self.bias
+        return RowStatistics(largest + square, mean + square, noise + square * slope, slope)
 
     def _encode_labels(self, y: Any, name: str = "y") -> np.ndarray:
         if isinstance(self.source, Source) and y is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
@@ -45,7 +46,8 @@ def check_settings(model: Any) -> None:
     """Refuse parameters that `solve` could not use; nothing random is drawn."""
     owner = type(model).__name__
     for name, value in vars(model).items():
-        sound(value, f"{name} of {owner}")
+        if sp.issparse(value):
+            sound(value, f"{name} of {owner}")
     for name in ("fit_intercept", "warm_start", "verbose"):
         truth(f"{name} of {owner}", getattr(model, name, False))
     if not isinstance(model.solver, str | Solver):
