@@ -25,7 +25,7 @@ from common import Verdicts, fused_logistic, random_rows, show
 from spdpeg import data
 from spdpeg.data.disk import is_set
 from spdpeg.kernels.rows import Rows
-from spdpeg.sums import row_blocks
+from spdpeg.sums import blocks
 from spdpeg.sums.threads import using
 
 _CHUNK = 1 << 18
@@ -86,13 +86,13 @@ def disk(rows: int, directory: Path, verdicts: Verdicts) -> None:
     source, labels = data.open_dense(directory)
     rows, path = source.n_samples, directory / "values.npy"
     size = path.stat().st_size
-    honest = row_blocks.Mapped.blocks
+    honest = blocks.Mapped.blocks
 
-    def cold(self: row_blocks.Mapped) -> Iterator[Rows]:
+    def cold(self: blocks.Mapped) -> Iterator[Rows]:
         evict(source, path)
         yield from honest(self)
 
-    row_blocks.Mapped.blocks = cold  # type: ignore[method-assign]
+    blocks.Mapped.blocks = cold  # type: ignore[method-assign]
     try:
         plain = min(plain_read(source, path) for _ in range(1 if size > 1e10 else 3))
         evict(source, path)
@@ -106,7 +106,7 @@ def disk(rows: int, directory: Path, verdicts: Verdicts) -> None:
             problem.view.sums.evaluate(np.ones(problem.n_coordinates))
         look = time.perf_counter() - begun
     finally:
-        row_blocks.Mapped.blocks = honest  # type: ignore[method-assign]
+        blocks.Mapped.blocks = honest  # type: ignore[method-assign]
     show(
         f"{rows:,} x 100 float32 on disk, {size / 1e9:.2f} GB, solved to 1e-4, relative gap "
         f"{result.certificate.rel_gap:.1e}",

@@ -11,7 +11,7 @@ import pytest
 
 import spdpeg
 from spdpeg import data, losses, operators, penalties
-from spdpeg.sums import row_blocks, tasks
+from spdpeg.sums import blocks, tasks
 from spdpeg.sums.cluster import ClusterSums
 
 da = pytest.importorskip("dask.array")
@@ -52,7 +52,7 @@ def cut(array: np.ndarray) -> Any:
 def test_memory_threads_disk_and_cluster_agree(
     loss: str, structure: str, weighted: bool, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_blocks, "BLOCK_ENTRIES", 400)
+    monkeypatch.setattr(blocks, "BLOCK_ENTRIES", 400)
     X, y, w = made()
     labels = np.where(y > 0.0, 1.0, -1.0) if LOSSES[loss].binary else y
     options: dict[str, Any] = {**STRUCTURES[structure], "loss": LOSSES[loss], "intercept": weighted}

@@ -15,7 +15,7 @@ from spdpeg.data.base import file_of
 from spdpeg.engine import memory
 from spdpeg.exact import prox_newton
 from spdpeg.kernels.rows import Rows
-from spdpeg.sums import row_blocks
+from spdpeg.sums import blocks
 
 CHAIN = {"r1": penalties.L1(0.003), "r2": penalties.L1(0.005), "F": operators.FirstDifference()}
 GRAPH = {"r1": penalties.L1(0.003), "r2": penalties.L1(0.01), "F": operators.GraphDifference([(0, 5), (2, 9)])}
@@ -43,7 +43,7 @@ def posed(directory: Path, loss: losses.Loss, terms: dict[str, object], intercep
 def test_every_read_is_counted_and_a_sample_saves_some(
     loss: losses.Loss, terms: dict[str, object], intercept: bool, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_blocks, "BLOCK_ENTRIES", 100_000)
+    monkeypatch.setattr(blocks, "BLOCK_ENTRIES", 100_000)
     problem = posed(directory, loss, terms, intercept)
     before = problem.view.sums.reads
     result = spdpeg.solve(problem, tol=1e-6)
@@ -116,10 +116,10 @@ def test_the_disk_delivers_what_passes_say(kind: str, tmp_path: Path, monkeypatc
         path.read_bytes()
     if not 0.9 * size <= bytes_read() - before <= 1.4 * size:  # as of a file in memory
         pytest.skip("reads of this file system are not counted")
-    portion = row_blocks.Read if kind == "parquet" else row_blocks.Mapped
+    portion = blocks.Read if kind == "parquet" else blocks.Mapped
     honest = portion.blocks
 
-    def cold(self: row_blocks.RowBlocks) -> Iterator[Rows]:
+    def cold(self: blocks.RowBlocks) -> Iterator[Rows]:
         evict(tmp_path, maps)
         yield from honest(self)
 
@@ -133,7 +133,7 @@ def test_the_disk_delivers_what_passes_say(kind: str, tmp_path: Path, monkeypatc
 
 @pytest.mark.parametrize("kind", ["dense", "parquet"])
 def test_one_number_stays_with_each_row(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (row_blocks, data.tables, data.arrow):  # what is made of a block does not grow with the rows
+    for module in (blocks, data.tables, data.arrow):  # what is made of a block does not grow with the rows
         monkeypatch.setattr(module, "BLOCK_ENTRIES", 100_000)
     peaks = []
     for n in (100_000, 700_000):
@@ -164,7 +164,7 @@ def test_one_number_stays_with_each_row(kind: str, tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("loss", [losses.Logistic(), losses.Squared()], ids=repr)
 def test_memory_is_told_before_it_is_taken(loss: losses.Loss, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_blocks, "BLOCK_ENTRIES", 100_000)
+    monkeypatch.setattr(blocks, "BLOCK_ENTRIES", 100_000)
     monkeypatch.setattr(memory, "BLOCK_ENTRIES", 100_000)
     problem = posed(directory, loss, CHAIN, True)
     most = memory.needed_memory(problem.view, 1)

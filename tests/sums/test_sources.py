@@ -17,7 +17,7 @@ from spdpeg.estimators import (
     GraphGuidedLogisticRegression,
     TrendFilter,
 )
-from spdpeg.sums import row_blocks
+from spdpeg.sums import blocks
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -27,7 +27,7 @@ ROWS, COLUMNS = 900, 10
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (row_blocks, data.tables, data.arrow):
+    for module in (blocks, data.tables, data.arrow):
         monkeypatch.setattr(module, "BLOCK_ENTRIES", 1900)
 
 

@@ -11,13 +11,13 @@ from threadpoolctl import threadpool_info
 import spdpeg
 from spdpeg import datasets, losses, operators, penalties
 from spdpeg.estimators import FusedLogisticRegression, FusedLogisticRegressionCV
-from spdpeg.sums import LocalSums, row_blocks, threads
+from spdpeg.sums import LocalSums, blocks, threads
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that little data make several blocks."""
-    monkeypatch.setattr(row_blocks, "BLOCK_ENTRIES", 600)
+    monkeypatch.setattr(blocks, "BLOCK_ENTRIES", 600)
 
 
 def problem(loss: losses.Loss, sparse: bool = False, **options: object) -> spdpeg.Problem:
@@ -57,7 +57,7 @@ def test_the_number_of_threads_changes_no_bit_of_a_path() -> None:
 def test_blocks_add_up_to_the_whole(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     posed = problem(losses.Logistic(), sparse)
     cut = posed.view.sums
-    monkeypatch.setattr(row_blocks, "BLOCK_ENTRIES", 1 << 22)
+    monkeypatch.setattr(blocks, "BLOCK_ENTRIES", 1 << 22)
     whole = LocalSums.of(posed.view.rows.block, posed.loss)
     x = np.random.default_rng(1).standard_normal(posed.n_coordinates)
     here, there = cut.at(x, curvature=True), whole.at(x, curvature=True)

@@ -5,7 +5,7 @@ from typing import Any
 from ..errors import InputError, UnsupportedError
 from ..parameters import as_number, shown
 from ..solvers.base import Solver
-from ..sums.row_blocks import BLOCK_ENTRIES, MOST_ENTRIES
+from ..sums.blocks import BLOCK_ENTRIES, MOST_ENTRIES
 from ..view import View
 
 _NUMBER = 8

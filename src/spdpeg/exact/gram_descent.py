@@ -14,7 +14,7 @@ from ..data import Block
 from ..kernels.jit import allocating_kernel, inner, shared
 from ..kernels.lapack import ROUTINES, Routines, cholesky, cholesky_solve
 from ..sums import Sums
-from ..sums.block_sums import gram_time, margins
+from ..sums.blocks import gram_time, margins_of
 from .block_models import gap, missing
 from .block_newton import Reached
 from .block_terms import Blocks, norms_at, shrunk
@@ -78,7 +78,7 @@ def descended(sums: Sums, penalties: Blocks, w: np.ndarray, aim: float) -> Reach
     v = w.copy()
     most = max(_MANY_VISITS * _visit(block), _LEAST_TIME)
     found = bool(_descended(at.curvature, at.gradient, penalties, v, float(at.loss), aim, most, ROUTINES))
-    return Reached(v, margins(block.rows, block.labels.size, v), found)
+    return Reached(v, margins_of(block.rows, block.labels.size, v), found)
 
 
 @shared

@@ -18,7 +18,7 @@ from ..certificate import null_model
 from ..kernels.jit import as_reals
 from ..quadratic import Minimum
 from ..sums import LocalSums, Sums, Sweep
-from ..sums.row_blocks import sample_size
+from ..sums.blocks import sample_size
 from ..view import View
 from .newton_models import Models
 

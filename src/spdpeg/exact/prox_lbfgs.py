@@ -29,7 +29,7 @@ from ..result import Status
 from ..solvers.base import About, FullReads, Solution, per_problem, require_smooth
 from ..state import State
 from ..sums import Evaluation, Sweep
-from ..sums.block_sums import column_squares_of, margins
+from ..sums.blocks import column_squares_of, margins_of
 from ..view import View
 from .penalty_form import PenaltyForm
 from .pieces import AbsolutePenalties
@@ -145,7 +145,7 @@ class ProxLBFGS(FullReads):
             curved, read = float(g @ (g - there.predicted_gradient)), sums.n_rows
         else:
             (rows, labels, weights), n, read = sample.block, sample.block.labels.size, sample.read
-            curvatures = problem.loss.second_derivative(margins(rows, n, v["x"]), labels)
+            curvatures = problem.loss.second_derivative(margins_of(rows, n, v["x"]), labels)
             curvatures = np.maximum(curvatures, _LEAST_CURVATURE * problem.loss.curvature)
             curvatures *= weights if weights.size else 1.0
             squares = column_squares_of(Block(rows, labels, as_reals(curvatures)))
@@ -154,7 +154,7 @@ class ProxLBFGS(FullReads):
                 v["units"][:] = np.maximum((squares / most) ** _POWER, _LEAST_UNIT)
                 state.numbers["unequal"] = 1
             towards = g / v["units"]
-            curved = float(np.mean(curvatures * np.square(margins(rows, n, towards))))
+            curved = float(np.mean(curvatures * np.square(margins_of(rows, n, towards))))
         scale = curved / float(towards @ (v["units"] * towards)) if np.any(towards) else 0.0
         state.numbers["scale"] = scale if 0.0 < scale < math.inf else 1.0
         return read

@@ -8,8 +8,8 @@ belongs to single rows (margins, slopes, curvatures) stays with the rows.
 | base | the protocol, for people who keep rows somewhere else |
 | local | sums over blocks of rows in the memory of this process |
 | out_of_core | the same for rows that are read again each time: one number stays with each of them |
-| block_sums | the sums over one block |
-| row_blocks | rows cut into blocks, or a sample of them |
+| blocks | rows cut into blocks, a sample of them, and the sums over one block |
+| collapse | columns added up over pieces |
 | threads | blocks worked on by several threads, with the same bits for any number of them |
 | moments | second moments, which are all that the squared loss depends on |
 | cluster | sums over partitions on the workers of a dask cluster |

@@ -10,9 +10,9 @@ from ..data.blocks import join, pick
 from ..errors import UnsupportedError
 from . import tasks
 from .base import Evaluation, RowStatistics, Sample, Sweep
+from .blocks import MEAN_ROWS
 from .moments import Moments, near_means
 from .rounds import Rounds
-from .row_blocks import MEAN_ROWS
 
 _NEARLY = 1e-10
 """What a factor on slopes may be short of 1 as if it were rounding."""

@@ -15,10 +15,11 @@ from ..kernels.row_sums import adjoint, evaluate, first_bad_row, loss_sum, row_s
 from ..kernels.rows import LANES, Rows
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
-from . import block_sums, threads
+from . import threads
 from .base import Evaluation, RowStatistics, Sample, Sweep, Token
+from .blocks import BLOCK_ENTRIES, MEAN_ROWS, BlockSums, InMemory, Request, RowBlocks, column_squares_of, cut, sums_over
+from .collapse import cheaper, collapsed_rows
 from .moments import Moments, near_means
-from .row_blocks import BLOCK_ENTRIES, MEAN_ROWS, InMemory, RowBlocks, cut
 
 _NOTHING = np.zeros(0)
 
@@ -263,7 +264,7 @@ class LocalSums:
         """Means of w a_ij^2. One read."""
 
         if self._column_squares is None:
-            self._column_squares = self._added(lambda block, some: block_sums.column_squares_of(block))
+            self._column_squares = self._added(lambda block, some: column_squares_of(block))
         return self._column_squares
 
     def sample(self, n_rows: int) -> Sample | None:
@@ -287,8 +288,8 @@ class LocalSums:
         pieces = count - (self._row_blocks.bias != 0.0)
         own = labels[: self._row_blocks.width].astype(np.int64)
         assert int(own.max(initial=-1)) < pieces  # compiled code writes where they say
-        blocks = list(self._each(lambda block, some: block_sums.collapsed(block.rows, own, pieces)))
-        row_blocks = InMemory(block_sums.cheaper(blocks, self.n_rows, pieces), self._row_blocks.starts)
+        blocks = list(self._each(lambda block, some: collapsed_rows(block.rows, own, pieces)))
+        row_blocks = InMemory(cheaper(blocks, self.n_rows, pieces), self._row_blocks.starts)
         # Few entries are joined into one block, as every block costs calls of its own.
         if row_blocks.n_entries > BLOCK_ENTRIES:
             return LocalSums(row_blocks, self._labels, self._weights, self._loss)
@@ -311,15 +312,15 @@ class LocalSums:
 
     # --------------------------------------------------------------------------------------------------- private
 
-    def _swept(self, margins: np.ndarray, request: block_sums.Request, model: Sweep | None = None) -> Sweep:
+    def _swept(self, margins: np.ndarray, request: Request, model: Sweep | None = None) -> Sweep:
         predicts = model is not None and request.ahead.size > 0
         here = AtRows(margins, np.empty(self.n_rows), np.empty(self.n_rows))
         before: AtRows | None = model.at_rows if model is not None and predicts else None
         u = np.empty(self.n_rows if predicts else 0)
 
-        def one(block: Block, some: slice) -> block_sums.BlockSums:
+        def one(block: Block, some: slice) -> BlockSums:
             based = None if before is None else _cut(before, some)
-            return block_sums.read(block, request, _cut(here, some), based, u[some])
+            return sums_over(block, request, _cut(here, some), based, u[some])
 
         sweep = self._sweep(one, request)
         sweep.margins, sweep.at_rows, sweep.predicted = margins, here, u if predicts else None
@@ -327,11 +328,11 @@ class LocalSums:
 
     def _request(
         self, x: np.ndarray, known: bool, curvature: bool, floor: float, ahead: np.ndarray | None = None
-    ) -> block_sums.Request:
+    ) -> Request:
         loss, point = self._loss, _NOTHING if ahead is None else ahead
-        return block_sums.Request(x, known, curvature, floor, point, loss.read_term, loss.curvatures_term, self.n_rows)
+        return Request(x, known, curvature, floor, point, loss.read_term, loss.curvatures_term, self.n_rows)
 
-    def _sweep(self, one: Callable[[Block, slice], block_sums.BlockSums], request: block_sums.Request) -> Sweep:
+    def _sweep(self, one: Callable[[Block, slice], BlockSums], request: Request) -> Sweep:
         """The sums over blocks, added up; without what stays with the rows."""
         parts = self._each(one)
         loss, gradient, H, predicted, least, largest = next(parts)

@@ -22,7 +22,7 @@ from scipy.linalg import blas
 from ..data import Block
 from ..data.blocks import data_matrix
 from ..kernels.row_sums import adjoint
-from .block_sums import gram
+from .blocks import gram
 
 _BLOCK_ENTRIES = 1 << 17
 """Entries of dense rows that are worked on at a time."""

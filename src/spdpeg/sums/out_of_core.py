@@ -16,10 +16,9 @@ from ..kernels.jit import CHUNK
 from ..kernels.losses import sum_chunks
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
-from . import block_sums
 from .base import Evaluation, Sweep
+from .blocks import BlockSums, Request, column_squares_of, cut, margins_of, rows_at_margins, sums_over
 from .local import LocalSums, Values
-from .row_blocks import cut
 
 _AT_A_TIME = 1 << 18
 """Numbers of rows that are made from others at a time."""
@@ -34,7 +33,7 @@ class Margins(NamedTuple):
 
     def made(self, block: Block, some: slice, loss: Loss, values: Values) -> np.ndarray:
         """The numbers of a block's rows."""
-        return block_sums.margins(block.rows, block.labels.size, self.x)
+        return margins_of(block.rows, block.labels.size, self.x)
 
 
 class Between(NamedTuple):
@@ -58,7 +57,7 @@ class ModelAt(NamedTuple):
 
     def at_rows(self, block: Block, some: slice, loss: Loss, values: Values) -> AtRows:
         """Margins, slopes and curvatures of a block."""
-        found = block_sums.at_margins(block, loss, values(self.margins, block, some))
+        found = rows_at_margins(block, loss, values(self.margins, block, some))
         np.maximum(found.curvatures, self.floor, out=found.curvatures)
         return found
 
@@ -72,7 +71,7 @@ class Predicted(NamedTuple):
     def made(self, block: Block, some: slice, loss: Loss, values: Values) -> np.ndarray:
         """The numbers of a block's rows."""
         margins, slopes, curvatures = self.model.at_rows(block, some, loss, values)
-        return np.asarray(slopes + curvatures * (block_sums.margins(block.rows, margins.size, self.point) - margins))
+        return np.asarray(slopes + curvatures * (margins_of(block.rows, margins.size, self.point) - margins))
 
 
 class Derived(NamedTuple):
@@ -123,9 +122,9 @@ class OutOfCoreSums(LocalSums):
         predicted, kept = Predicted(model.at_rows, ahead.copy()), self._emptied()
         request, values = self._request(x, False, curvature, floor, predicted.point), self._values()
 
-        def one(block: Block, some: slice) -> block_sums.BlockSums:
+        def one(block: Block, some: slice) -> BlockSums:
             based = predicted.model.at_rows(block, some, self._loss, values)
-            return block_sums.read(block, request, _blank(np.empty(some.stop - some.start)), based, kept[some])
+            return sums_over(block, request, _blank(np.empty(some.stop - some.start)), based, kept[some])
 
         sweep = self._sweep(one, request)
         self._keep(predicted, kept)
@@ -205,17 +204,17 @@ class OutOfCoreSums(LocalSums):
     def _slot(self) -> _Slot:
         return _Slot()
 
-    def _met(self, margins: Recipe, request: block_sums.Request) -> Sweep:
+    def _met(self, margins: Recipe, request: Request) -> Sweep:
         """Sums at margins, which are kept; the first read brings the squares of the columns with it."""
         held = isinstance(margins, np.ndarray) or self._slot.recipe is margins
         kept, values = _NOTHING if held else self._emptied(), self._values()
         squares: dict[int, np.ndarray] | None = {} if self._column_squares is None else None
 
-        def one(block: Block, some: slice) -> block_sums.BlockSums:
+        def one(block: Block, some: slice) -> BlockSums:
             if squares is not None:
-                squares[some.start] = block_sums.column_squares_of(block)
+                squares[some.start] = column_squares_of(block)
             here = _blank(values(margins, block, some) if request.known else np.empty(some.stop - some.start))
-            sums = block_sums.read(block, request, here, None, _NOTHING)
+            sums = sums_over(block, request, here, None, _NOTHING)
             if not held:
                 kept[some] = here.margins
             return sums

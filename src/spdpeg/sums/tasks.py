@@ -15,8 +15,8 @@ from ..data.blocks import pick
 from ..kernels.jit import frozen
 from ..kernels.rows import Rows
 from ..losses import Loss
-from . import block_sums
 from .base import Evaluation, Sweep
+from .collapse import cheaper, collapsed_rows
 from .local import LocalSums
 from .moments import Moments
 from .threads import one_blas_thread
@@ -139,8 +139,8 @@ def collapse(resident: Resident, labels: np.ndarray, count: int) -> Resident:
 def collapsed(block: Block, labels: np.ndarray, count: int) -> Block:
     """The block with columns added up over pieces."""
     pieces = count - (block.rows.bias != 0.0)
-    rows = block_sums.collapsed(block.rows, labels[: block.rows.width].astype(np.int64), pieces)
-    [rows] = block_sums.cheaper([rows], block.labels.size, pieces)
+    rows = collapsed_rows(block.rows, labels[: block.rows.width].astype(np.int64), pieces)
+    [rows] = cheaper([rows], block.labels.size, pieces)
     return block._replace(rows=rows)
 
 

@@ -13,7 +13,7 @@ from ..kernels.jit import CHUNK, as_reals
 from ..kernels.losses import sum_chunks
 from ..losses import Loss
 from ..sparse import first_not_finite
-from ..sums.row_blocks import MEAN_ROWS, MOST_ENTRIES, sample_size
+from ..sums.blocks import MEAN_ROWS, MOST_ENTRIES, sample_size
 from ..sums.tasks import Kept, Resident, Summand
 from ..sums.threads import one_blas_thread
 from .labels import as_labels, as_numbers, checked_weights, different

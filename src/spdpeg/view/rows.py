@@ -17,7 +17,7 @@ from ..kernels.jit import CHUNK, as_reals
 from ..kernels.losses import sum_chunks
 from ..losses import Loss
 from ..sums import LocalSums, OutOfCoreSums, RowStatistics, Sums
-from ..sums.row_blocks import Read
+from ..sums.blocks import Read
 from .labels import (
     AT_A_TIME,
     as_labels,

@@ -1,16 +1,22 @@
-"""Rows in fixed blocks, in memory or read when they are needed."""
+"""Blocks of rows: where they are, a sample of them, and the sums over one, of which those over all rows are made."""
 
 import mmap
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..data import Dense, Tables
+from ..data import Block, Dense, Tables
 from ..data.base import file_of
 from ..data.blocks import pick_rows
+from ..kernels.jit import CHUNK, Term
+from ..kernels.lapack import ROUTINES
+from ..kernels.row_sums import column_squares, squared_lengths
+from ..kernels.row_sums import margins as row_margins
 from ..kernels.rows import Rows
+from ..kernels.sweeps import Ahead, AtRows, DenseChunk, Labelled, outer_sum, read_margins, sweep
+from ..losses import Loss
 from . import threads
 
 BLOCK_ENTRIES = 1 << 22
@@ -38,6 +44,17 @@ _LARGEST_FRACTION = 0.125
 """Fraction of the rows beyond which a sample does not pay."""
 _LEAST_PER_COORDINATE = 4
 """Rows for each coordinate below which there is no such start."""
+
+_SCATTERED = 0.28
+"""Cost of a product of two entries of a sparse row that is added to a matrix; nanoseconds, say."""
+
+_WRITTEN, _MULTIPLIED = 2.2, 0.02
+"""Cost of an entry, zeros included, where rows are written out and BLAS adds up their products: by itself, and for each
+of its products with the others of its row."""
+
+_NO_MATRIX = np.zeros((0, 0))
+_NOTHING = np.zeros(0)
+_NO_ROOM = DenseChunk(_NO_MATRIX, ROUTINES)
 
 
 class RowBlocks(Protocol):
@@ -193,3 +210,104 @@ def sample_size(n_rows: int, n_columns: int) -> int:
     wanted = int(max(_FRACTION * n_rows, min(_ROWS_PER_COORDINATE * n_columns, _LARGEST_FRACTION * n_rows)))
     wanted = min(wanted, MOST_ENTRIES // n_columns)
     return wanted if wanted >= _LEAST_PER_COORDINATE * n_columns else 0
+
+
+class BlockSums(NamedTuple):
+    """A block's part of means over all rows; arrays that were not asked for are empty."""
+
+    loss: float
+    gradient: np.ndarray
+    curvature: np.ndarray
+    predicted_gradient: np.ndarray
+    least_curvature: float
+    largest_curvature: float
+
+
+class Request(NamedTuple):
+    """The sums to compute over each block."""
+
+    x: np.ndarray
+    known: bool
+    """Margins are known."""
+    curvature: bool
+    floor: float
+    """The least curvature of a row."""
+    ahead: np.ndarray
+    """The point whose slopes a model predicts, or nothing."""
+    losses: Term
+    curvatures: Term
+    """The loss with its slopes, and its curvature, as kernels take them."""
+    n_rows: int
+    """Rows of all blocks."""
+
+
+def sums_over(block: Block, request: Request, here: AtRows, model: AtRows | None, u: np.ndarray) -> BlockSums:
+    """Fill what belongs to the rows of a block, and return its sums."""
+    d = block.rows.width + (block.rows.bias != 0.0)
+    out = np.empty((d, d)) if request.curvature else _NO_MATRIX
+    gradient = np.empty(d)
+    step = Ahead(*[_NOTHING] * 6) if model is None else Ahead(request.ahead, *model, u, np.empty(d))
+    data = Labelled(*block, request.losses, request.curvatures)
+    room = _room(block.rows, d) if request.curvature else _NO_ROOM
+    value = float(sweep(data, request.n_rows, request.x, request.known, request.floor, room, here, step, gradient, out))
+    curvatures = here.curvatures
+    least, largest = float(np.minimum.reduce(curvatures)), float(np.maximum.reduce(curvatures))
+    return BlockSums(value, gradient, out, step.gradient, least, largest)
+
+
+def margins_of(rows: Rows, n_rows: int, x: np.ndarray) -> np.ndarray:
+    """A x for the rows of a block, with the same bits as `sums_over` has them."""
+    out = np.empty(n_rows)
+    row_margins(rows, x, out)
+    return out
+
+
+def rows_at_margins(block: Block, loss: Loss, known: np.ndarray) -> AtRows:
+    """Slopes and curvatures of a block's rows at known margins."""
+    here = AtRows(known, np.empty(known.size), np.empty(known.size))
+    read_margins(Labelled(*block, loss.read_term, loss.curvatures_term), here)
+    return here
+
+
+def column_squares_of(block: Block) -> np.ndarray:
+    """Means of w a_ij^2."""
+    out = np.empty(block.rows.width + (block.rows.bias != 0.0))
+    column_squares(block.rows, block.weights, out)
+    return out
+
+
+def gram(rows: Rows, factors: np.ndarray) -> np.ndarray:
+    """The sum of factor_i a_i a_i^T, factors at least 0."""
+    d = rows.width + (rows.bias != 0.0)
+    room, out = _room(rows, d), np.empty((d, d))
+    outer_sum(rows, factors, room, out)
+    return out
+
+
+def _room(rows: Rows, d: int) -> DenseChunk:
+    """Work space in which sparse rows are written out, where that makes their outer products cheaper."""
+    dense = rows.indptr.size == 0 or _are_long(rows, d)
+    return DenseChunk(np.empty((CHUNK, d)), ROUTINES) if dense else _NO_ROOM
+
+
+def _are_long(rows: Rows, d: int) -> bool:
+    """Whether sparse rows have so many entries that BLAS adds up their outer products faster."""
+    n_rows = rows.indptr.size - 1
+    # Rows of the same length have the least sum of squares, for which nothing has to be counted.
+    least = float(rows.indptr[-1] - rows.indptr[0]) ** 2 / max(n_rows, 1)
+    return is_faster_dense(least, n_rows, d) or is_faster_dense(float(squared_lengths(rows.indptr)), n_rows, d)
+
+
+def is_faster_dense(squares: float, n_rows: int, width: int) -> bool:
+    """Whether BLAS adds up outer products faster, zeros included, than entries are scattered."""
+    return _SCATTERED * squares > _dense_time(n_rows, width)
+
+
+def _dense_time(n_rows: int, width: int) -> float:
+    return n_rows * width * (_WRITTEN + _MULTIPLIED * width)
+
+
+def gram_time(rows: Rows, n_rows: int) -> float:
+    """Nanoseconds that the sum of outer products of all rows takes, about."""
+    dense = _dense_time(n_rows, rows.width)
+    return dense if rows.indptr.size == 0 else min(dense, _SCATTERED * float(squared_lengths(rows.indptr)))
