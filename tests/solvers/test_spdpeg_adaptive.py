@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import losses, operators, penalties
 from spdpeg.data import Stream
-from spdpeg.data.base import Block, no_weights
+from spdpeg.data.base import NO_WEIGHTS, Block
 from spdpeg.data.dense import Dense
 from spdpeg.engine.shuffle import Shuffler
 from spdpeg.errors import InputError, OrderWarning
@@ -65,7 +65,7 @@ def cut(X: Any, y: np.ndarray, size: int) -> list[tuple[Any, np.ndarray]]:
 
 
 def block_of(X: np.ndarray, y: np.ndarray) -> Block:
-    return Block(Dense(X).rows, y, no_weights())
+    return Block(Dense(X).rows, y, NO_WEIGHTS)
 
 
 def streamed(chunks: Any, **options: Any) -> spdpeg.Result:
@@ -278,7 +278,7 @@ def test_scores_are_mean_losses_by_the_cube(weighted: bool) -> None:
     X, y = data(60)
     rng = np.random.default_rng(1)
     weights = rng.uniform(0.5, 2.0, 60) if weighted else np.ones(60)
-    block = Block(Dense(X).rows, frozen(y), frozen(weights) if weighted else no_weights())
+    block = Block(Dense(X).rows, frozen(y), frozen(weights) if weighted else NO_WEIGHTS)
     names = adaptive.Work._fields
     vectors = {name: np.zeros(10) for name in names} | {
         "centre": np.empty(0),

@@ -15,6 +15,9 @@ from ..sparse import sound
 NO_INDEX = jit.frozen(np.empty(0, dtype=np.int32))
 """Columns and starts of dense rows."""
 
+NO_WEIGHTS = jit.NO_REALS
+"""Weight 1 everywhere, without a vector of ones."""
+
 
 class Block(NamedTuple):
     """Rows with their labels and weights: all a kernel ever sees of the data. No weights means weight 1 everywhere.
@@ -135,8 +138,3 @@ def check_width(n_samples: int, n_features: int) -> None:
             f"X has {n_samples} rows and {n_features} columns. At least one row and one column are needed; "
             "check the file or the selection that made it."
         )
-
-
-def no_weights() -> np.ndarray:
-    """Weight 1 everywhere, without a vector of ones."""
-    return jit.NO_REALS

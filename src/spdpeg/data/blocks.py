@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from ..errors import StateError
 from ..kernels.jit import as_reals, frozen
 from ..kernels.rows import Rows, copy_sparse_rows
-from .base import NO_INDEX, Block, Source, no_weights
+from .base import NO_INDEX, NO_WEIGHTS, Block, Source
 from .csr import CSR
 from .dense import Dense
 
@@ -19,7 +19,7 @@ def join(blocks: Sequence[Block]) -> Block:
     if len(blocks) == 1:
         return blocks[0]
     labels = frozen(np.concatenate([block.labels for block in blocks]))
-    weights = no_weights()
+    weights = NO_WEIGHTS
     if any(block.weights.size for block in blocks):
         weights = as_reals(np.concatenate([_weights(block) for block in blocks]))
     return Block(_stacked([block.rows for block in blocks]), labels, weights)
@@ -28,7 +28,7 @@ def join(blocks: Sequence[Block]) -> Block:
 def pick(block: Block, places: np.ndarray) -> Block:
     """A copy of the rows at these places, in this order."""
     rows, labels, weights = block
-    kept = as_reals(weights[places]) if weights.size else no_weights()
+    kept = as_reals(weights[places]) if weights.size else NO_WEIGHTS
     return Block(pick_rows(rows, places), frozen(labels[places]), kept)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..certificate import Certificate
 from ..data import Block
-from ..data.base import no_weights
+from ..data.base import NO_WEIGHTS
 from ..data.blocks import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.jit import as_reals
@@ -157,7 +157,7 @@ class SampledNewton(Periodic, Watcher):
         some = slice(None, None, max(1, v["margins"].size // _SAMPLE))
         labels, margins = as_reals(problem.rows.block.labels[some]), v["margins"][some].copy()
         curvature = np.empty(labels.size)
-        curvatures(problem.loss.curvature_term, margins, labels, no_weights(), 0.0, curvature)
+        curvatures(problem.loss.curvature_term, margins, labels, NO_WEIGHTS, 0.0, curvature)
         if 2 * np.count_nonzero(curvature > _FLAT * problem.loss.curvature) < labels.size:
             state.numbers["floor"] = 1.0  # most rows lie where the loss is nearly straight
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.base import no_weights
+from ..data.base import NO_WEIGHTS
 from ..errors import InputError
 from ..kernels.jit import as_reals
 from ..losses import Loss
@@ -135,7 +135,7 @@ def checked_weights(weights: Any, n_samples: int) -> np.ndarray:
 def normalized(weights: Any, n_samples: int) -> np.ndarray:
     """Weights with mean 1: dividing the sum over rows by N is then the weighted mean."""
     if weights is None:
-        return no_weights()
+        return NO_WEIGHTS
     array = checked_weights(weights, n_samples)
     largest = float(array.max())
     if largest == 0.0:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data import Block, as_source
-from ..data.base import no_weights
+from ..data.base import NO_WEIGHTS
 from ..data.blocks import data_matrix, pick
 from ..errors import InputError
 from ..kernels.jit import CHUNK, as_reals
@@ -75,7 +75,7 @@ def checked_block(X: Any, y: Any, weights: Any, width: int, has_classes: bool) -
     labels = np.zeros(n) if y is None else as_labels(y, "y")
     if labels.shape != (n,):
         raise InputError(f"X has {n} rows and y has shape {labels.shape}. Cut both in the same way.")
-    given = no_weights() if weights is None else as_reals(checked_weights(weights, n))
+    given = NO_WEIGHTS if weights is None else as_reals(checked_weights(weights, n))
     if n == 0 or (given.size and not given.any()):
         return Kept(None)
     table = X.to_scipy_sparse() if hasattr(X, "to_scipy_sparse") else X
@@ -160,7 +160,7 @@ def encode(block: Block, numbers: np.ndarray, encoding: Encoding) -> Block:
         scale = scale * encoding.fold.marks(numbers)
     if encoding.of_class.size:
         scale = scale * encoding.of_class[np.searchsorted(encoding.classes, labels)]
-    weights = as_reals(encoding.factor * scale) if encoding.factor else no_weights()
+    weights = as_reals(encoding.factor * scale) if encoding.factor else NO_WEIGHTS
     if encoding.positive is not None:
         labels = np.where(labels == encoding.positive, 1.0, -1.0)
     return Block(rows._replace(bias=encoding.bias), as_reals(labels), weights)

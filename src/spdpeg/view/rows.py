@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data import Block, Source, Stream, Tables, as_source
-from ..data.base import no_weights
+from ..data.base import NO_WEIGHTS
 from ..data.selection import pieces
 from ..data.stream import Chunk
 from ..errors import InputError, UnsupportedError
@@ -154,7 +154,7 @@ class LabelledRows:
     def encode(self, X: Any, y: np.ndarray, weights: np.ndarray | None = None) -> Block:
         """A chunk of a stream as a block."""
         source = as_source(X)
-        scale = no_weights() if weights is None else as_reals(checked_weights(weights, source.n_samples))
+        scale = NO_WEIGHTS if weights is None else as_reals(checked_weights(weights, source.n_samples))
         return Block(source.rows._replace(bias=self.bias), self._encode_labels(y, "y of a chunk"), scale)
 
     def checked_chunk(self, chunk: Chunk) -> Block:
