@@ -35,7 +35,6 @@ class Status(Enum):
     EXHAUSTED = "no further step improves the objective; the certificate says how far it is from optimal"
     INFEASIBLE = "no point satisfies all constraints"
     NO_MINIMUM = "the loss falls towards its infimum only as x grows without end; add a penalty or widen the tolerance"
-    UNBOUNDED = "the objective has no minimum"
     CALLBACK = "the callback asked to stop"
     INTERRUPTED = "interrupted from the keyboard; the result is that of the last finished step"
 

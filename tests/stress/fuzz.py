@@ -117,7 +117,7 @@ def judge(
         return [(Verdict.FALSE_CLAIM if claims else Verdict.RAW, "x is not finite")]
     own = evaluate(case, x, intercept)
     reference = conic.solve(case, (x, intercept))
-    if status in ("INFEASIBLE", "NO_MINIMUM", "UNBOUNDED"):
+    if status in ("INFEASIBLE", "NO_MINIMUM"):
         wrong = _denied(case, status, reference)
         return [(Verdict.FALSE_INFEASIBLE, wrong)] if wrong else [(Verdict.INFEASIBLE, status)]
     found = []
@@ -149,8 +149,6 @@ def _denied(case: Case, status: str, reference: conic.Reference) -> str:
         # Where entries are huge, what is little beside them may be much beside a bound.
         inside = inside and conic.rows_hold(case, reference.x, ROUNDING)
         return f"a point of objective {reference.upper:.6g} satisfies all constraints" if inside else ""
-    if status == "UNBOUNDED":
-        return "no objective here is below 0"
     names = {type(term).__name__ for term in (case.loss, case.r1, case.r2, case.domain)}
     # A function made of lines and parabolas attains its infimum; one with exponentials or cones need not.
     curved = names & {"Logistic", "Poisson", "Gamma", "GroupL2", "Nuclear", "L2Ball", "SeparableSum"}

@@ -269,7 +269,7 @@ def _compared(case: Case, told: Retold, answers: list[Answer]) -> tuple[Verdict,
     if x is None or there is None:
         return (Verdict.REFUSED if first == "REFUSED" else Verdict.DIVERGED), text
     if first != "MET":
-        told_so = first in ("INFEASIBLE", "NO_MINIMUM", "UNBOUNDED")
+        told_so = first in ("INFEASIBLE", "NO_MINIMUM")
         return (Verdict.INFEASIBLE if told_so else Verdict.UNFINISHED), text
     here, beyond = evaluate(case, x, c), evaluate(case, told.back(there), told.shrink * level)
     off = abs(here.objective - beyond.objective)
