@@ -131,7 +131,7 @@ class Result:
         Slopes of the loss, one for each row, where the method keeps them: the dual variables of the rows.
     objective : float
         E[l] + r1 + r2(F .) at x. For a stream, E[l] is the mean over the chunk at hand; if r2 can be infinite, it is
-        evaluated at z and `violation` tells the rest.
+        evaluated at z; `violation` is the rest.
     violation : float
         |F x - z|.
     iterations, passes, seconds

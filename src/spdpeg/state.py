@@ -205,7 +205,7 @@ def _first_fault(header: dict[str, Any], vectors: dict[str, np.ndarray]) -> str 
     if not all(isinstance(real, float | int) for real in reals):
         return "an entry is not a number"
     if not all(0.0 <= header[name] < MOST_ROWS for name in ("allowance", "seconds")):
-        return "rows or seconds are told that no run can have"
+        return "it names rows or seconds that no run can have"
     if not _is_loop(header["loop"]):
         return "the account of its stages is damaged"
     odd = next((name for name, vector in vectors.items() if vector.dtype.kind not in "biuf"), None)

@@ -1,7 +1,7 @@
 """How far a point is from optimal, with proof where there is one.
 
 For any u and y with finite conjugates, D(u, y) = -(1/N) sum w_i phi*(u_i) - r2*(y) - r1*(-(A^T W u / N + F^T y)) is a
-lower bound on the optimal value (Fenchel). docs/theory.md tells why the bound holds in floating point too.
+lower bound on the optimal value (Fenchel). docs/theory.md explains why the bound holds in floating point too.
 
 | file | what |
 |---|---|

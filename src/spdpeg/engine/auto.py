@@ -133,7 +133,7 @@ def plan(problem: View, tol: float | None = None) -> StagePlan:
     Returns
     -------
     StagePlan
-        At least one stage, with the reason that `result.stages` tells.
+        At least one stage, with the reason that `result.stages` shows.
 
     Notes
     -----

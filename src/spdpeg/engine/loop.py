@@ -82,8 +82,8 @@ def run(
                 if not going.fell_back():
                     raise
                 status = Status.EXHAUSTED
-    # Asked once the old handler is back, so that no Ctrl-C falls between the two; callers that go from run to run must
-    # hear of one in the last step as well.
+    # Read once the old handler is back, so that no Ctrl-C falls between the two. Callers that make many runs must learn
+    # of one in the last step, too.
     return going.result(Status.INTERRUPTED if interrupted() else status)
 
 
@@ -110,7 +110,7 @@ class _Run:
         self._recorder = Recorder(problem, self._stages, self._clock, tol, self._limits)
         waits = _reads_are_dear(problem) and not self._stages.may_be_optimal(tol)
         if waits and np.any(self._stages.method.solution(problem, state).x):
-            # No certificate comes before the first read of the method, which tells the objective here, too.
+            # The first certificate comes after the first read of the method, which gives the objective here, too.
             self._prepare(self._stages.method)
         self._recorder.record(state)
         # A run that goes on knows its pace already.
@@ -119,9 +119,9 @@ class _Run:
         self._slice_steps = max(1.0, _SLICE_SECONDS / pace) if pace > 0.0 else 64.0
 
     def turn(self, interrupted: Callable[[], bool]) -> Status | None:
-        """Certify what is due, then take a slice of steps; says so if the run should stop here."""
+        """Certify if that is due, then take a slice of steps; the status if the run should stop here."""
         state, before = self._state, self._clock.total
-        # Before the method is asked whether it has ended: one that stops because it is done must end with the proof.
+        # First of all: a method that stops because it is done must end with the proof.
         if self._recorder.certificate_due(state):
             status = self._recorder.check(state, self._callback)
             if status is not None:

@@ -27,7 +27,7 @@ class Planned(NamedTuple):
     reason : str
         Why this method, in words that users read.
     leave : callable, optional
-        `leave(problem, state, gap)` is asked at each certificate whether the next stage should take over; `gap` is
+        `leave(problem, state, gap)` says at each certificate whether the next stage should take over; `gap` is
         `remaining(certificate)`, and `state.loop` holds that of the last one. The run is then certified even without a
         tolerance. None if the stage is the last one.
     """
@@ -124,9 +124,9 @@ class Stages:
     def certified(
         self, certificate: Certificate, evaluation: Evaluation, solution: Solution, tol: float | None
     ) -> bool:
-        """Tell the method of a certificate, then begin the next stage if it is time; says whether one began.
+        """Give the method a certificate, then begin the next stage if it is time; returns whether one began.
 
-        The new method starts at the certified point, so that it is told of the certificate as well.
+        The new method starts at the certified point, so it gets the certificate as well.
         """
         state, gap = self._state, remaining(certificate)
         self._tell(certificate, evaluation, tol)

@@ -91,8 +91,8 @@ def read(
     _check_width(n_features)
     with Source(path) as source:
         name = source.format if format is None else format
-        asked = _columns(name, target, drop, categorical)
-        return _found(_READERS, name)(source, n_features, asked)
+        requested = _columns(name, target, drop, categorical)
+        return _found(_READERS, name)(source, n_features, requested)
 
 
 def stream(
@@ -133,32 +133,32 @@ def stream(
     _check_width(n_features)
     with Source(path) as source:
         name = source.format if format is None else format
-        asked = _columns(name, target, drop, categorical)
-        asked = _with_categories(source, name, asked, rows_per_chunk)
+        requested = _columns(name, target, drop, categorical)
+        requested = _with_categories(source, name, requested, rows_per_chunk)
         if isinstance(name, str) and name in _READERS and name not in _STREAMERS:
             raise UnsupportedError(
                 f"{source.name} is of format {name}, which is not read in chunks. "
                 "Read it whole, or convert it to LIBSVM text, CSV or Parquet."
             )
-        for chunk in _found(_STREAMERS, name)(source, rows_per_chunk, n_features, asked):
+        for chunk in _found(_STREAMERS, name)(source, rows_per_chunk, n_features, requested):
             if on_progress is not None:
                 on_progress(source.position)
             yield chunk
 
 
-def _with_categories(source: Source, name: str, asked: Columns, rows_per_chunk: int) -> Columns:
-    """What is asked, with the categories that the file holds where none are listed."""
-    unlisted = [column for column, known in (asked.categorical or {}).items() if known is None]
+def _with_categories(source: Source, name: str, requested: Columns, rows_per_chunk: int) -> Columns:
+    """The request, with the categories that the file holds where none are listed."""
+    unlisted = [column for column, known in (requested.categorical or {}).items() if known is None]
     if not unlisted:
-        return asked
+        return requested
     if source.path is None or name != "csv":
         raise UnsupportedError(
             f"The categories of {unlisted[0]!r} in {source.name} are not known before its end. List them, drop the "
             "column, or read all of it at once."
         )
     with Source(source.path) as first:
-        found = delimited.categories(first, rows_per_chunk, asked)
-    return asked._replace(categorical={**(asked.categorical or {}), **found})
+        found = delimited.categories(first, rows_per_chunk, requested)
+    return requested._replace(categorical={**(requested.categorical or {}), **found})
 
 
 def _found(table: dict[str, Any], name: str) -> Any:

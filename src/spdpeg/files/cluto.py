@@ -12,7 +12,7 @@ from .source import Source
 from .table import Table, checked, labels
 
 
-def read(source: Source, n_features: int | None, asked: Columns) -> Table:
+def read(source: Source, n_features: int | None, requested: Columns) -> Table:
     """The whole matrix: sparse if the first line has three sizes, dense if it has two."""
     header, *lines = source.content().splitlines() or [b""]
     sizes = _sizes(source, header)

@@ -33,18 +33,18 @@ class Roles(NamedTuple):
     """Categories of the features that are text."""
 
 
-def roles(name: str, asked: Columns, columns: list[str], n_features: int | None) -> Roles:
+def roles(name: str, requested: Columns, columns: list[str], n_features: int | None) -> Roles:
     """The role of each column of file `name`; `columns` are their names, or the first row of a file without any."""
-    dropped = {position(name, column, columns, "drop") for column in asked.drop}
-    wanted = asked.categorical or {}
+    dropped = {position(name, column, columns, "drop") for column in requested.drop}
+    wanted = requested.categorical or {}
     encoded = {columns.index(column): levels for column, levels in wanted.items() if column in columns}
     unknown = [column for column, levels in wanted.items() if levels is None and column not in columns]
     if unknown:
         raise InputError(f"{name} has no column {unknown[0]!r}. It has: {', '.join(columns)}.")
     kept = [k for k in range(len(columns)) if k not in dropped]
     target: int | None = None
-    if asked.target is not None:
-        target = position(name, asked.target, columns, "target")
+    if requested.target is not None:
+        target = position(name, requested.target, columns, "target")
     elif kept and sum(_width(encoded.get(k, ())) for k in kept) != n_features:
         target = kept[-1]
     features = [k for k in kept if k != target]
@@ -75,9 +75,11 @@ def listed(role: str, columns: Any) -> tuple[int | str, ...]:
     return tuple(column if isinstance(column, str) else whole_number(role, column) for column in columns)
 
 
-def categories(asked: Any) -> dict[str, Sequence[str] | None]:
+def categories(requested: Any) -> dict[str, Sequence[str] | None]:
     """Columns of text with their categories, None where they are not listed; a list of columns will do."""
-    found: dict[Any, Any] = dict(asked) if isinstance(asked, Mapping) else dict.fromkeys(listed("categorical", asked))
+    found: dict[Any, Any] = (
+        dict(requested) if isinstance(requested, Mapping) else dict.fromkeys(listed("categorical", requested))
+    )
     for column, known in found.items():
         if not isinstance(column, str) or not (known is None or _are_texts(known)):
             raise InputError(f"categorical has {shown(column)}: {shown(known)}. Give names and lists of text.")

@@ -69,9 +69,9 @@ class Part:
         return f"line {self.lines[row]}"
 
 
-def read(source: Source, n_features: int | None, asked: Columns) -> Table:
+def read(source: Source, n_features: int | None, requested: Columns) -> Table:
     """The whole file."""
-    layout = layout_of(source, n_features, asked)
+    layout = layout_of(source, n_features, requested)
     if layout.roles.categories:
         table = _parse(source, layout, None, n_features)
     else:
@@ -82,9 +82,9 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     return table
 
 
-def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: Columns) -> Iterator[Table]:
+def stream(source: Source, rows_per_chunk: int, n_features: int | None, requested: Columns) -> Iterator[Table]:
     """Chunks of the file."""
-    layout = layout_of(source, n_features, asked)
+    layout = layout_of(source, n_features, requested)
     if layout.roles.categories:
         width = len(layout.roles.features) + sum(len(levels or ()) for levels in layout.roles.categories.values())
         rows = max(1, min(rows_per_chunk, _ENTRIES // width))
@@ -95,9 +95,9 @@ def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: C
         yield _table(source.name, layout, part, n_features)
 
 
-def categories(source: Source, rows_per_chunk: int, asked: Columns) -> dict[str, list[str]]:
+def categories(source: Source, rows_per_chunk: int, requested: Columns) -> dict[str, list[str]]:
     """Those of the columns of text whose categories are not listed: the texts that occur, sorted."""
-    layout = layout_of(source, None, asked)
+    layout = layout_of(source, None, requested)
     found: dict[int, set[str]] = {k: set() for k, levels in layout.roles.categories.items() if levels is None}
     names = layout.names or []
     while (rows := _fields(source, layout, rows_per_chunk)) is not None:
@@ -111,7 +111,7 @@ def categories(source: Source, rows_per_chunk: int, asked: Columns) -> dict[str,
     return {names[k]: sorted(levels) for k, levels in found.items()}
 
 
-def layout_of(source: Source, n_features: int | None, asked: Columns) -> Layout:
+def layout_of(source: Source, n_features: int | None, requested: Columns) -> Layout:
     """The layout, from the first lines; they are put back, except for a header."""
     lines = list(source.rows(2))
     numbered = list(zip(source.numbers, lines, strict=True))
@@ -122,13 +122,13 @@ def layout_of(source: Source, n_features: int | None, asked: Columns) -> Layout:
     text = decoded(source, numbered[0][1], numbered[0][0])
     delimiter = delimiter_of(text)
     fields = fields_of(source, text, delimiter, numbered[0][0])
-    layout = Layout(delimiter, len(fields), roles(source.name, asked, fields, n_features), None)
+    layout = Layout(delimiter, len(fields), roles(source.name, requested, fields, n_features), None)
     first = [fields[k] for k in layout.roles.features]
     if not first:
         raise InputError(f"{source.name} has only the column of the labels. Features must stand beside it.")
     second = numbered[1] if len(numbered) > 1 else None
     below = [] if second is None else fields_of(source, decoded(source, second[1], second[0]), delimiter, second[0])
-    named = isinstance(asked.target, str) or any(isinstance(name, str) for name in asked.drop)
+    named = isinstance(requested.target, str) or any(isinstance(name, str) for name in requested.drop)
     if not (named or layout.roles.categories or _is_header(layout, fields, below)):
         source.give_back(*numbered[0])
         return layout

@@ -43,7 +43,7 @@ class Parsed:
         return f"line {self.lines[row]}"
 
 
-def read(source: Source, n_features: int | None, asked: Columns) -> Table:
+def read(source: Source, n_features: int | None, requested: Columns) -> Table:
     """The whole file. Indices count from 1, or from 0 if a 0 occurs, as scikit-learn writes them."""
     parts = list(parallel.parsed(source, _block))
     if not parts:
@@ -52,7 +52,7 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
     return _table(source, whole, n_features, first=_first_index(whole.X))
 
 
-def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: Columns) -> Iterator[Table]:
+def stream(source: Source, rows_per_chunk: int, n_features: int | None, requested: Columns) -> Iterator[Table]:
     """Chunks; the first one decides whether indices count from 0 or 1 and, without `n_features`, how many there are."""
     first = None
     for part in parallel.of_length(parallel.parsed(source, _block), rows_per_chunk, _joined):

@@ -21,7 +21,7 @@ from .table import Table, checked
 _CHILD = Path(__file__).with_name("matlab_child.py")
 
 
-def read(source: Source, n_features: int | None, asked: Columns) -> Table:
+def read(source: Source, n_features: int | None, requested: Columns) -> Table:
     """The whole file."""
     content = source.content()
     allowed = limits.expanded(source.size)

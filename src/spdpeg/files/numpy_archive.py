@@ -13,7 +13,7 @@ from .source import Source
 from .table import Table, checked
 
 
-def read(source: Source, n_features: int | None, asked: Columns) -> Table:
+def read(source: Source, n_features: int | None, requested: Columns) -> Table:
     """The whole archive."""
     try:
         with Archive(source.binary()) as archive:

@@ -12,7 +12,7 @@ from .source import Source
 from .table import Table, checked, labels
 
 
-def read(source: Source, n_features: int | None, asked: Columns) -> Table:
+def read(source: Source, n_features: int | None, requested: Columns) -> Table:
     """The whole table; pyarrow is needed."""
     file = _opened(source)
     allowed = limits.expanded(source.size)
@@ -26,10 +26,12 @@ def read(source: Source, n_features: int | None, asked: Columns) -> Table:
         raise InputError(f"{source.name} cannot be read: {limits.refusal(claimed, allowed)}")
     # Here, and not in a chunk, which knows only its own categories.
     texts = {field.name: None for field in table.schema if is_category(field.type)}
-    return _converted(source, table, n_features, asked._replace(categorical={**texts, **(asked.categorical or {})}))
+    return _converted(
+        source, table, n_features, requested._replace(categorical={**texts, **(requested.categorical or {})})
+    )
 
 
-def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: Columns) -> Iterator[Table]:
+def stream(source: Source, rows_per_chunk: int, n_features: int | None, requested: Columns) -> Iterator[Table]:
     """Chunks of the table, each from one row group; pyarrow is needed."""
     file = _opened(source)
     import pyarrow as pa
@@ -37,7 +39,7 @@ def stream(source: Source, rows_per_chunk: int, n_features: int | None, asked: C
     try:
         for batch in file.iter_batches(rows_per_chunk):
             if batch.num_rows:
-                yield _converted(source, pa.Table.from_batches([batch]), n_features, asked)
+                yield _converted(source, pa.Table.from_batches([batch]), n_features, requested)
     except (InputError, GeneratorExit):
         raise
     # pyarrow's complaints are of many classes, and each of them means the same.
@@ -62,9 +64,9 @@ def _opened(source: Source) -> Any:
         raise InputError(f"{source.name} is damaged ({error}). Write it again.") from None
 
 
-def _converted(source: Source, table: Any, n_features: int | None, asked: Columns) -> Table:
+def _converted(source: Source, table: Any, n_features: int | None, requested: Columns) -> Table:
     names = table.column_names
-    target, features, categories = roles(source.name, asked, names, n_features)
+    target, features, categories = roles(source.name, requested, names, n_features)
     if not features:
         raise InputError(f"{source.name} has only the column of the labels. Features must stand beside it.")
     encoded = {

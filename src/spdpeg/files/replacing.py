@@ -19,7 +19,7 @@ _PART = re.compile(r"\..+\.([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.part")
 """Name of a file under way: what it will be called, then machine, process and a random number."""
 
 _OLD = 24 * 3600.0
-"""Seconds after which a file under way is taken for left over where processes cannot be asked for."""
+"""Seconds after which an unfinished file counts as left over, where running processes cannot be listed."""
 
 
 def as_path(path: Any) -> Path:
@@ -52,7 +52,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             part.discard()
             raise
     except OSError as error:
-        # Users know the file by the name they gave; a full disk tells none at all.
+        # Users know the file by the name they gave; a full disk names none at all.
         error.filename = os.fspath(path)
         raise
 
@@ -132,7 +132,7 @@ def sync(directory: Path) -> None:
 
 
 def _left_over(entry: os.DirEntry[str]) -> bool:
-    """Whether the process that wrote the file is gone; on other machines nobody can tell."""
+    """Whether the process that wrote the file is gone; unknown for processes of other machines."""
     name = _PART.fullmatch(entry.name)
     if name is None or name[1] != _machine():
         return False

@@ -74,7 +74,7 @@ def checked(
 ) -> Table:
     """The table of file `name`, refused if a number is missing or sizes do not fit.
 
-    `place` tells where a row is; `limit` is the number of bytes that a vector as long as a side of X may take.
+    `place` says where a row is; `limit` is the number of bytes that a vector as long as a side of X may take.
     """
     X = sound(X, f"X of {name}") if sp.issparse(X) else np.asarray(X)
     if X.dtype.kind not in "biuf":

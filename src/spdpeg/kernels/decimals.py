@@ -1,7 +1,7 @@
 """Decimal numbers, LIBSVM text and tables, read from bytes with the same outcome as Python's float, to the last bit.
 
 A number of at most 19 digits is a whole number w times a power of ten. Its product with the power, known to 128 bits,
-tells the nearest float64 in all but a few cases, which are left to Python.
+gives the nearest float64 in all but a few cases, which are left to Python.
 
 Lemire: Number parsing at a gigabyte per second, Software: Practice and Experience 51, 2021.
 """
@@ -283,7 +283,7 @@ def read_table(
 
     places[j] is the column of `values` for field j, or LABEL or LEFT_OUT. Values and labels are filled with the bits of
     numbers, `texts` with the labels as they are written. Numbers that Python must read are listed in `left`: where they
-    begin and end, and which value each is; its first row counts them, and tells whether all labels are numbers.
+    begin and end, and which value each is; its first row counts them, and says whether all labels are numbers.
     -1 if a line is anything else than numbers and short labels without quotes.
     """
     at, row, line, listed, all_numbers, width = 0, 0, 0, 0, True, places.size

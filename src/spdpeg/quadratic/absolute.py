@@ -3,7 +3,7 @@
 l1 norms, fused and graph-fused penalties and trend filters make such models, with or without a ridge. Newton's methods
 solve dozens of them in a run, most with some tens of variables, where calls of NumPy would take longer than the
 arithmetic. What is done is what `minimize`, `to_face` and `refined` do, for this one kind of model; where a doubt is
-left, those are asked instead.
+left, those take over.
 """
 
 import numpy as np

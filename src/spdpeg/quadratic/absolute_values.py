@@ -156,7 +156,7 @@ def holds(
     active: np.ndarray,
     w: np.ndarray,
 ) -> bool:
-    """Whether w has the signs that were assumed, and no higher an objective, as `crossover` asks for."""
+    """Whether w has the signs that were assumed, and no higher an objective, as `crossover` requires."""
     largest = total = magnitude = 0.0
     moved = np.empty(b.size)
     multiply(H, w, moved)

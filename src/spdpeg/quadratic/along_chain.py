@@ -4,7 +4,7 @@ A proximal step names a face: coordinates that are 0, neighbours that are equal,
 face solves a linear system with one unknown for each piece. Pieces whose sign comes out wrong become 0, steps whose
 sign does are closed, until all are as assumed. Near a solution that is known about, as that of the last Newton step,
 one or two such systems are all it takes, where interior points factor a dozen matrices of all coordinates. The result
-counts only where the optimality conditions hold; elsewhere interior points are asked.
+counts only where the optimality conditions hold; elsewhere interior points take over.
 """
 
 from typing import NamedTuple

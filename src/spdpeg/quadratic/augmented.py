@@ -37,7 +37,7 @@ _STIFFER = 5.0
 """Fraction of |K x - z| that a round may leave; if it leaves more, sigma grows by this factor."""
 
 _FIRST = 1e-4
-"""First sigma where nothing tells which suits, times the mean square of the columns of K."""
+"""First sigma where nothing is known yet, times the mean square of the columns of K."""
 
 _FAR = 1e100
 """A proximal step so long that it ends where p is least."""

@@ -1,6 +1,6 @@
 """From an interior point to the exact face: zeros that are zeros, neighbours that are equal, bounds that are met.
 
-The interior point tells which lines and groups vanish. A vanishing line with one entry fixes a variable, one with two
+The interior point shows which lines and groups vanish. A vanishing line with one entry fixes a variable, one with two
 opposite entries makes two variables equal: these are eliminated, so that they hold exactly. All other vanishing rows
 are equations. On the face the objective is smooth (broken lines have one slope, groups are away from 0), and Newton's
 method with proximal multipliers for the equations, which may be dependent, takes a few steps. The result counts only if

@@ -8,7 +8,7 @@ which takes one factor of H and a system as large as there are vanishing rows. A
 interval gets a sign, one whose sign comes out wrong vanishes or gets the other sign, and the system is solved again
 until all are as assumed: a semismooth Newton method. From the last Newton step's minimiser, or where few rows vanish,
 one to four systems are all it takes; interior points factor a dozen matrices of the same order. The result counts only
-where all optimality conditions hold; elsewhere interior points are asked.
+where all optimality conditions hold; elsewhere interior points take over.
 
 Hintermueller, Ito, Kunisch: The primal-dual active set strategy as a semismooth Newton method, SIAM J. Optimization 13,
 2002.

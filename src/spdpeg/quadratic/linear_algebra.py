@@ -151,7 +151,7 @@ class Assembly:
 class BandedSaddle:
     """H x + K^T y = a, K x - D y = b for many D, as it stands: products K^T K would square the condition of K.
 
-    Only for matrices that are a band in a good order, as those of trend filters; `fits` tells.
+    Only for matrices that are a band in a good order, as those of trend filters (see `fits`).
     """
 
     def __init__(self, H: sp.csr_array, K: sp.csr_array) -> None:

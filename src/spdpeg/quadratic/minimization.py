@@ -68,7 +68,7 @@ def minimize(model: Model, accuracy: float = ACCURACY, digits: int = 16) -> Mode
 def _worth(model: Model, found: ModelSolution) -> float:
     """An upper estimate of the optimum, the smaller the better; a point outside a constraint counts for less.
 
-    It is none where the optimality condition does not hold, of which the gap tells nothing at w = 0.
+    It is none where the optimality condition does not hold, which the gap does not show at w = 0.
     """
     if _strays(model, found.residual, found.y):
         return np.inf
@@ -118,7 +118,7 @@ def _others(model: Model, found: ModelSolution) -> list[_Attempt]:
     return attempts
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # of an attempt that fails, which its status tells
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # an attempt that fails shows it by its status
 def _tried(
     model: Model, accuracy: float, attempt: _Attempt, before: ModelSolution | None
 ) -> tuple[ModelSolution, bool]:

@@ -1,4 +1,4 @@
-"""The minimum of a model with all that a method asks of it: an exact face, and a dual point without noise."""
+"""The minimum of a model as methods need it: on an exact face, with a dual point without noise."""
 
 from dataclasses import replace
 from typing import NamedTuple

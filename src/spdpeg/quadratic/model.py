@@ -117,7 +117,7 @@ class ModelSolution:
     residual : array
         What rounding leaves of the optimality condition.
     value : float
-        The objective at w, missed constraints aside; `violation` tells by how much they are missed.
+        The objective at w, missed constraints aside; `violation` is by how much they are missed.
     gap : float
         Estimate of value - optimum: the complementarity of w and y plus |residual| |w|.
     active : array of bool

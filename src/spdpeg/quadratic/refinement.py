@@ -39,12 +39,12 @@ def refined(model: Model, solution: ModelSolution) -> ModelSolution:
     return replace(solution, w=w, y=y, residual=model.times(w) - model.right() + form.adjoint(y))
 
 
-@np.errstate(over="ignore", invalid="ignore")  # of a face that is none, which the gap tells
+@np.errstate(over="ignore", invalid="ignore")  # a wrong face shows by its gap
 def on_face(model: Model, solution: ModelSolution, w: np.ndarray) -> ModelSolution:
     """The solution at a point w of its face, with multipliers to match; itself where these are no better.
 
     Next to the border of a cone an interior point has half of its digits. At w, all lines and groups that do not vanish
-    tell their multipliers exactly; the others move as little as the optimality condition asks for.
+    determine their multipliers exactly; the others move as little as the optimality condition allows.
     """
     form, lines = model.form, model.form.n_lines
     owner = np.repeat(np.arange(form.weight.size), np.diff(form.starts))

@@ -57,7 +57,7 @@ def takes(form: ConicForm, rows: int = 0) -> bool:
     return form.width + form.K.shape[0] + rows <= _MOST_ORDER and not np.isinf(form.weight).any()
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # of a run that fails, which its accuracy tells
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a run that fails shows it by its accuracy
 def minimize(model: Model) -> ConicSolution:
     """The solution of a model with a dense H, as far as rounding allows."""
     kept = kept_lines(model.form)

@@ -128,7 +128,7 @@ def _collapse(
 ) -> None:
     """Sums of H and of the linear term over pieces; coordinates without one stay at `base`, which is 0 elsewhere."""
     n = label.size
-    # The coordinates in the order of their pieces: the rows of one are added up before their entries are told apart.
+    # The coordinates in the order of their pieces: the rows of one are added up before their entries differ.
     ends = np.zeros(right.size + 1, dtype=np.int64)
     for i in range(n):
         if label[i] >= 0:

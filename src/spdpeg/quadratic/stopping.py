@@ -38,4 +38,4 @@ class Outcome(NamedTuple):
     """Size of the terms of the objective."""
     steps: int
     last: Point
-    """Where the iterates went, which tells more than the best of them if there is no solution."""
+    """Where the iterates went: if there is no solution, this says more than the best of them."""

@@ -253,7 +253,7 @@ def _version(library: str) -> str | None:
 
 
 def _processor() -> str:
-    """The name on the chip, where the system tells."""
+    """The name on the chip, where the system gives it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

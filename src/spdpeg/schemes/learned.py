@@ -63,7 +63,7 @@ class Columns(NamedTuple):
     columns, how many entries are not 0, sums of them, and what the squares lack of outliers. The metric of the
     intercept is 1.
 
-    Beside an intercept rows are a_i - centre, and its coordinate tells the prediction at the centre. `pull` is
+    Beside an intercept rows are a_i - centre, and its coordinate is the prediction at the centre. `pull` is
     metric * centre and `depth` <pull, centre>. Without one, both are empty.
     """
 
@@ -104,7 +104,7 @@ def centred_square(rows: Rows, i: int, columns: Columns) -> float:
 def measure(
     block: Block, rows: Rows, order: np.ndarray, derivative: Term, columns: Columns, learned: np.ndarray
 ) -> bool:
-    """Learn the size of rows, columns and slopes; tells whether rows have become so different that all is forgotten."""
+    """Learn the size of rows, columns and slopes; returns whether all is forgotten, as rows have become different."""
     forgotten = False
     for k in range(order.size):
         i = order[k]

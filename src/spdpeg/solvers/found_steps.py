@@ -22,7 +22,7 @@ from . import sharpening
 from .column_metric import about_mean, column_metric, dual_factors
 
 _FROM_ZERO, _FROM_A_FIT = 2.0, 0.02
-"""How far the first step goes, in safe steps: a start that somebody chose is not to be thrown away."""
+"""How far the first step goes, in safe steps: a start that the user chose is kept."""
 
 _ENOUGH_ROWS = 32
 """Rows that are enough to say which of two points is better, and how far an average has gone too far."""
@@ -192,7 +192,7 @@ class FoundSteps:
         if rows.labels.size >= _ENOUGH_UNUSED:
             objective = self._objective(problem, state, rows)
             chosen = self._sharpened(problem, state, objective, rows, sharpening.LENGTHS)
-            # A start that somebody chose is left only for what other rows find better.
+            # A start that the user chose is left only for what other rows find better.
             stays = v["start"].any() and objective(v["start"]) < chosen.value
             v["learned"][places.LENGTH] = _NOWHERE if stays else chosen.length
 

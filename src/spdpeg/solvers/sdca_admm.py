@@ -37,7 +37,7 @@ class SDCAADMM(Solver):
     rho : float, optional
         In units of 1 / |a|^2; 2 / mean |a_i|^2 by default.
     gamma : float
-        Multiplier step times N: 1 is fastest in practice, theory asks for 1/4.
+        Multiplier step times N: 1 is fastest in practice, theory requires 1/4.
     averaging : {"last", "uniform", "linear", "increasing"}
     sampling : {"auto", "independent", "reshuffled", "blocks"}
     """

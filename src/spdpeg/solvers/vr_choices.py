@@ -9,7 +9,7 @@ _PROX_FLOPS = 60.0
 """Flops of the exact prox along a chain, for each coordinate."""
 
 _CURVATURE = 2.0
-"""The primal step is 1 over this many times the batch's Lipschitz constant; theory asks for 8."""
+"""The primal step is 1 over this many times the batch's Lipschitz constant; theory requires 8."""
 
 _DUAL_FRACTION = 0.25
 """Fraction of that curvature that the coupling with F adds to it on average."""

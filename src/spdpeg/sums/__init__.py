@@ -1,7 +1,7 @@
 """Sums over rows: all that the exact methods and the certificate see of the data.
 
-A method asks for a `Sweep` at a point and gets the mean loss, its gradient and its curvature, made in one read; what
-belongs to single rows (margins, slopes, curvatures) stays with the rows.
+A `Sweep` at a point holds the mean loss, its gradient and its curvature, all from one read. What belongs to single rows
+(margins, slopes, curvatures) stays with the rows.
 
 | file | what |
 |---|---|

@@ -62,7 +62,7 @@ class Evaluation(NamedTuple):
     positive_part: np.ndarray | None
     """The gradient's part from rows with positive slopes; None unless it was asked for."""
     objective: float | None = None
-    """Loss and penalties, where whoever has read the rows knows them."""
+    """The objective, where the read has found it."""
 
 
 class Sample(NamedTuple):

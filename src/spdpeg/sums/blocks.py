@@ -117,7 +117,7 @@ class InMemory:
 
     def _drawn(self, there: int, wanted: int) -> np.ndarray:
         """Places of about so many rows of a block, in increasing order."""
-        # Seeded by the number of rows: the same data give the same sample, whoever asks.
+        # The number of rows is the seed, so that the same data always give the same sample.
         return np.unique(np.random.default_rng(there).integers(there, size=wanted))
 
 
@@ -206,7 +206,7 @@ def _slice(rows: Rows, start: int, stop: int) -> Rows:
 
 
 def sample_size(n_rows: int, n_columns: int) -> int:
-    """Rows of a sample that tells where to start; 0 if none pays."""
+    """Rows of a sample to find a start on; 0 if no sample pays."""
     wanted = int(max(_FRACTION * n_rows, min(_ROWS_PER_COORDINATE * n_columns, _LARGEST_FRACTION * n_rows)))
     wanted = min(wanted, MOST_ENTRIES // n_columns)
     return wanted if wanted >= _LEAST_PER_COORDINATE * n_columns else 0

@@ -196,7 +196,7 @@ class ClusterSums:
     def collapse(self, labels: np.ndarray, count: int) -> "ClusterSums":
         """The same rows with columns added up over `count` pieces; labels[j] is the piece of column j, or -1. One read.
 
-        They are made when they are first needed, and stay on the workers as long as somebody wants them.
+        They are made when they are first needed, and stay on the workers as long as they are in use.
         """
         residents = self._each(tasks.collapse, (labels, count))
         sample = tasks.collapsed(self._sample, labels, count)

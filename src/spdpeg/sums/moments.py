@@ -1,4 +1,4 @@
-"""All that the squared loss ever asks of the rows: their second moments, made in one read.
+"""Second moments of rows and labels, from one read: all that the squared loss depends on.
 
     Moments             sum of w v v^T over rows, v = (a - m, 1, b - mu); they add up over blocks and folds
     DiagonalMoments     the same where every row has a single entry, as those of a signal: one number for each column
