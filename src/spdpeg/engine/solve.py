@@ -182,8 +182,13 @@ def solve(
         state.seconds = time.perf_counter() - begun - (jit.compile_seconds() - compiled)
     else:
         state = _resumed(view, name, plan, batch_size, state)
+    start = functools.partial(run, view, plan, state, budget, tol=tol, record_every=record_every)
     with using(jobs):
-        return _run(view, plan, state, budget, tol, record_every, callback, progress)
+        if not progress:
+            return start(callback=callback)
+        from .progress import with_bar  # which imports rich
+
+        return with_bar(lambda show: start(callback=_both(show, callback)))
 
 
 def _aim(problem: View, tol: float | None, budget: Budget, converges: bool) -> tuple[float | None, Budget]:
@@ -213,28 +218,6 @@ def _batch_size(problem: View, plan: Sequence[Planned], given: int | None, state
             f"batch_size is {shown(given)}, but {method.about.name} reads all rows at every step. Leave it out."
         )
     return _checked_batch(given, problem)
-
-
-def _run(
-    problem: View,
-    plan: Sequence[Planned],
-    state: State,
-    budget: Budget,
-    tol: float | None,
-    record_every: float | None,
-    callback: Callable[[Progress], Any] | None,
-    progress: bool,
-) -> Result:
-    """Run the plan, with or without a progress bar."""
-    if not progress:
-        return run(problem, plan, state, budget, tol=tol, record_every=record_every, callback=callback)
-    from .progress import with_bar
-
-    return with_bar(
-        lambda show: run(
-            problem, plan, state, budget, tol=tol, record_every=record_every, callback=_both(show, callback)
-        )
-    )
 
 
 quietly: Callable[..., Result] = inspect.unwrap(solve)
