@@ -9,8 +9,7 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import losses, operators, penalties
 from spdpeg.data import Stream
-from spdpeg.data.base import NO_WEIGHTS, Block
-from spdpeg.data.dense import Dense
+from spdpeg.data.sources import NO_WEIGHTS, Block, Dense
 from spdpeg.engine.shuffle import Shuffler
 from spdpeg.errors import InputError, OrderWarning
 from spdpeg.kernels.jit import frozen

@@ -11,7 +11,7 @@ import pytest
 
 import spdpeg
 from spdpeg import data, losses, operators, penalties
-from spdpeg.data.base import file_of
+from spdpeg.data.sources import file_of
 from spdpeg.engine import memory
 from spdpeg.exact import prox_newton
 from spdpeg.kernels.rows import Rows

@@ -9,9 +9,7 @@ import scipy.sparse as sp
 from ..errors import StateError
 from ..kernels.jit import as_reals, frozen
 from ..kernels.rows import Rows, copy_sparse_rows
-from .base import NO_INDEX, NO_WEIGHTS, Block, Source
-from .csr import CSR
-from .dense import Dense
+from .sources import CSR, NO_INDEX, NO_WEIGHTS, Block, Dense, Source
 
 
 def join(blocks: Sequence[Block]) -> Block:

@@ -9,9 +9,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..parameters import refuse_dask
 from .arrow import from_arrow
-from .base import Source, as_table
-from .csr import CSR
-from .dense import Dense
+from .sources import CSR, Dense, Source, as_table
 from .stream import Stream
 
 

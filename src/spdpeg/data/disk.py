@@ -17,11 +17,9 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..files.replacing import Part, replacing
 from ..parameters import shown
-from .base import values_of
 from .conversion import as_source
-from .csr import CSR
-from .dense import Dense
 from .selection import pieces
+from .sources import CSR, Dense, values_of
 from .stream import Chunk, Stream
 
 _MANIFEST = "manifest.json"

@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .base import Source
 from .blocks import data_matrix
-from .csr import CSR
-from .dense import Dense
+from .sources import CSR, Dense, Source
 from .tables import Tables
 
 _ENTRIES_AT_ONCE = 10_000_000

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..parameters import numbers, whole_number
 from ..sparse import first_not_finite
-from .base import as_table, values_of
+from .sources import as_table, values_of
 
 Chunk = tuple[Any, np.ndarray, np.ndarray | None]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, UnsupportedError
-from .base import Source, check_width
+from .sources import Source, check_width
 
 BLOCK_ENTRIES = 1 << 22
 """Numbers in a table that is worked on at a time: 32 MB of float64."""

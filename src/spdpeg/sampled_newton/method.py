@@ -12,8 +12,8 @@ import numpy as np
 
 from ..certificate import Certificate
 from ..data import Block
-from ..data.base import NO_WEIGHTS
 from ..data.blocks import data_matrix
+from ..data.sources import NO_WEIGHTS
 from ..errors import UnsupportedError
 from ..kernels.jit import as_reals
 from ..kernels.terms import Terms

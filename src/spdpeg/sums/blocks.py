@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..data import Block, Dense, Tables
-from ..data.base import file_of
 from ..data.blocks import pick_rows
+from ..data.sources import file_of
 from ..kernels.jit import CHUNK, Term
 from ..kernels.lapack import ROUTINES
 from ..kernels.row_sums import column_squares, squared_lengths

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.base import NO_WEIGHTS
+from ..data.sources import NO_WEIGHTS
 from ..errors import InputError
 from ..kernels.jit import as_reals
 from ..losses import Loss

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data import Block, as_source
-from ..data.base import NO_WEIGHTS
 from ..data.blocks import data_matrix, pick
+from ..data.sources import NO_WEIGHTS
 from ..errors import InputError
 from ..kernels.jit import CHUNK, as_reals
 from ..kernels.losses import sum_chunks

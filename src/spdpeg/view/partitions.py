@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..data import Block, Source
-from ..data.base import check_width
 from ..data.blocks import join
+from ..data.sources import check_width
 from ..errors import InputError, UnsupportedError
 from ..kernels.rows import Rows
 from ..losses import Loss

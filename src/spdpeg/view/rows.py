@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data import Block, Source, Stream, Tables, as_source
-from ..data.base import NO_WEIGHTS
 from ..data.selection import pieces
+from ..data.sources import NO_WEIGHTS
 from ..data.stream import Chunk
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import CHUNK, as_reals

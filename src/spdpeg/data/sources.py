@@ -1,15 +1,127 @@
-"""Compressed sparse rows, in memory or memory-mapped."""
+"""Sources of rows that can be read in any order: dense ones and compressed sparse ones, in memory or memory-mapped."""
 
-from typing import Any, Self
+import mmap
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import InputError
-from ..kernels.jit import frozen, kernel
+from ..kernels.jit import NO_REALS, frozen, kernel
 from ..kernels.rows import Rows
-from ..parameters import whole_number
+from ..parameters import refuse_dask, whole_number
 from ..sparse import sound
-from .base import NO_INDEX, Source, as_table, check_width, memory_mapped, values_of
+
+NO_INDEX = frozen(np.empty(0, dtype=np.int32))
+"""Columns and starts of dense rows."""
+
+NO_WEIGHTS = NO_REALS
+"""Weight 1 everywhere, without a vector of ones."""
+
+
+class Block(NamedTuple):
+    """Rows with their labels and weights: all a kernel ever sees of the data. No weights means weight 1 everywhere.
+
+    See Also
+    --------
+    Source : Where the rows come from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg import data
+    >>> block = data.Block(data.Dense(np.eye(2)).rows, np.array([1.0, 2.0]), np.empty(0))
+    >>> block.labels.tolist(), block.weights.size
+    ([1.0, 2.0], 0)
+    """
+
+    rows: Rows
+    labels: np.ndarray
+    weights: np.ndarray
+
+
+class Source:
+    """A finite set of rows that can be read in any order.
+
+    Attributes
+    ----------
+    rows : Rows
+        The record kernels read.
+    n_samples, n_features : int
+    labels : array or None
+        Of the rows, for sources that bring their own.
+    names : list of str or None
+        Of the columns, likewise.
+    on_disk : bool
+        Rows are read through a memory map, so solvers visit them block by block rather than one here, one there.
+
+    See Also
+    --------
+    Dense, CSR : Rows in memory or memory-mapped.
+    Tables : Rows that are read in blocks, again in every pass.
+    as_source : Anything that `Problem` takes as X, as a source.
+
+    Examples
+    --------
+    >>> from spdpeg import data
+    >>> source = data.as_source([[1.0, 2.0], [3.0, 4.0]])
+    >>> isinstance(source, data.Source), source.on_disk
+    (True, False)
+    """
+
+    rows: Rows
+    n_samples: int
+    n_features: int
+    on_disk: bool = False
+    labels: np.ndarray | None = None
+    names: list[str] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_samples, self.n_features
+
+    @property
+    def filled(self) -> Rows:
+        """The rows; dense ones where sparse rows store every entry."""
+        return self.rows
+
+
+class Dense(Source):
+    """A two-dimensional array, read where it is.
+
+    float64 and float32 arrays stored row by row are not copied, whether read-only, memory-mapped or neither; other
+    types and orders are converted once, into memory.
+
+    See Also
+    --------
+    CSR : The same for sparse matrices.
+    open_dense : Rows that `write_dense` wrote.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spdpeg import data
+    >>> X = np.ones((4, 2))
+    >>> rows = data.Dense(X)
+    >>> rows.shape, np.shares_memory(rows.rows.values, X)
+    ((4, 2), True)
+    """
+
+    def __init__(self, X: Any) -> None:
+        array = as_table(X)
+        if sp.issparse(array):
+            raise InputError("X is a sparse matrix. Pass it to CSR.from_scipy, or X.toarray() here.")
+        if array.ndim != 2:
+            raise InputError(
+                f"X has {array.ndim} dimension(s) and shape {array.shape}. It must have two, samples by features; "
+                "use X.reshape(-1, 1) for one feature or X.reshape(1, -1) for one sample."
+            )
+        check_width(*array.shape)
+        self.n_samples, self.n_features = array.shape
+        values = np.ascontiguousarray(values_of(array))
+        self.on_disk = memory_mapped(values)
+        self.rows = Rows(frozen(values.reshape(-1)), NO_INDEX, NO_INDEX, self.n_features)
 
 
 class _RepeatedColumn(InputError):
@@ -161,3 +273,56 @@ def _first_fault(indices: np.ndarray, indptr: np.ndarray, width: int, seen: np.n
                 return i
             seen[j] = i
     return -1
+
+
+def as_table(X: Any) -> Any:
+    """X as an array or a SciPy sparse matrix; one that is so already is returned as it is, if it is sound."""
+    if sp.issparse(X):
+        return sound(X)
+    refuse_dask("X", X)
+    if np.ma.is_masked(X):
+        raise InputError("X is a masked array with masked entries. Impute them or drop their rows.")
+    # Only a data frame whose columns are all sparse has this accessor; np.asarray would fill in the zeros.
+    sparse: Any = getattr(X, "sparse", None)
+    try:
+        return sparse.to_coo() if hasattr(sparse, "to_coo") and X.size else np.asarray(X)
+    # What a foreign object's __array__ raises is up to it.
+    except Exception as error:
+        raise InputError(f"X is a {type(X).__name__} that is no table of numbers ({error}). Rebuild it.") from None
+
+
+def values_of(array: np.ndarray) -> np.ndarray:
+    """float64 and float32 numbers as they are, anything else as float64 in C order."""
+    if array.dtype in (np.float64, np.float32):
+        return array
+    try:
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"type {array.dtype}")
+        return array.astype(np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"X has entries that are not real numbers ({error}). Encode text, dates and categories as numbers first."
+        ) from None
+
+
+def memory_mapped(array: Any) -> bool:
+    """Whether the array, or what it is a view of, lives in a file."""
+    return file_of(array) is not None
+
+
+def file_of(array: Any) -> mmap.mmap | None:
+    """The map of the file that the array, or what it is a view of, lives in."""
+    while array is not None:
+        if isinstance(array, mmap.mmap):
+            return array
+        array = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
+    return None
+
+
+def check_width(n_samples: int, n_features: int) -> None:
+    """Refuse data with no rows or no columns."""
+    if n_samples == 0 or n_features == 0:
+        raise InputError(
+            f"X has {n_samples} rows and {n_features} columns. At least one row and one column are needed; "
+            "check the file or the selection that made it."
+        )
