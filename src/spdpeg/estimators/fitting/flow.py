@@ -83,18 +83,23 @@ def keep(model: Model, plan: Plan, solutions: Sequence[Solution], details: bool 
         False leaves out which entries of F x vanish, the mean loss and what degrees of freedom need, unless the model
         is fitted again on its pieces.
     """
-    details = details or getattr(model, "refit", False) is not False
+    details = details or _refits(model)
     for solution in solutions:
         _warn(model, solution.result)
     n_iter = max(math.ceil(solution.result.passes) for solution in solutions)
     terms = plan.terms
     accounted = account(solutions, terms.r2, terms.F, _total_weight(plan.data)) if details else {}
     store(model, terms, solutions, n_iter, [], accounted)
-    if getattr(model, "refit", False) is not False:
+    if _refits(model):
         refit(model, plan)
     if getattr(plan.data.X, "dtype", None) == np.float32:
         _round(model, plan, solutions)
     model._conclude(plan, details)
+
+
+def _refits(model: Any) -> bool:
+    """Whether the model is fitted again on its pieces."""
+    return getattr(model, "refit", False) is not False
 
 
 def _round(model: Any, plan: Plan, solutions: Sequence[Solution]) -> None:
@@ -107,7 +112,7 @@ def _round(model: Any, plan: Plan, solutions: Sequence[Solution]) -> None:
     several = bool(np.ndim(model.intercept_))
     if several:
         model.intercept_ = model.intercept_.astype(np.float32)
-    if getattr(model, "refit", False) is not False:
+    if _refits(model):
         return  # objective and certificate stay those of the penalised fit that found the pieces
     objectives, certificates = [], []
     for solution in solutions:

@@ -19,6 +19,7 @@ from ...parameters import shown
 from ...problem import Problem
 from ...result import uninterrupted
 from .outputs import Coupled
+from .plan import Plan
 
 _PRICES = {"aic": lambda n: 2.0, "bic": math.log}
 """What a degree of freedom costs."""
@@ -36,7 +37,7 @@ class Basis(NamedTuple):
     joins: list[dict[int, float]]
 
 
-def refit(model: Any, plan: Any) -> None:
+def refit(model: Any, plan: Plan) -> None:
     """Replace the coefficients by those of an unpenalised fit on their pieces.
 
     Parameters
@@ -89,7 +90,7 @@ def _flat(coef: np.ndarray, F: Any) -> np.ndarray | None:
     return np.asarray(np.abs(F.forward(coef)) <= _TINY * image_size(F, coef))
 
 
-def _one(model: Any, plan: Any, k: int, basis: Basis, how: Any) -> Refitted | None:
+def _one(model: Any, plan: Plan, k: int, basis: Basis, how: Any) -> Refitted | None:
     """The fit for one target; None if there is no best one."""
     columns = basis.columns if how is True else _pruned(plan, k, basis, _PRICES[how], model._intercept)
     if columns.shape[1] == 0:
@@ -117,7 +118,7 @@ def _one(model: Any, plan: Any, k: int, basis: Basis, how: Any) -> Refitted | No
     return Refitted(np.asarray(columns @ np.ravel(coef)), float(np.ravel(intercept)[0]), problem.objective(result.x))
 
 
-def _unpenalised(plan: Any, k: int, columns: sp.csc_array, intercept: bool) -> Problem:
+def _unpenalised(plan: Plan, k: int, columns: sp.csc_array, intercept: bool) -> Problem:
     """The problem of one target on these columns."""
     data = plan.data
     design = data.X @ columns
@@ -132,7 +133,7 @@ def _unpenalised(plan: Any, k: int, columns: sp.csc_array, intercept: bool) -> P
     )
 
 
-def _pruned(plan: Any, k: int, basis: Basis, price: Any, intercept: bool) -> sp.csc_array:
+def _pruned(plan: Plan, k: int, basis: Basis, price: Any, intercept: bool) -> sp.csc_array:
     """Fewer columns: pieces are joined one by one as long as n log(RSS / n) + price * df falls.
 
     Where beta is the fit of least squares on the columns and G their Gram matrix, joining along a direction e costs
@@ -148,9 +149,9 @@ def _pruned(plan: Any, k: int, basis: Basis, price: Any, intercept: bool) -> sp.
         A, y = A - w @ A / n, y - w @ y / n
     columns = basis.columns
     joins = np.zeros((columns.shape[1], len(basis.joins)))
-    for k, join in enumerate(basis.joins):
+    for number, join in enumerate(basis.joins):
         for j, factor in join.items():
-            joins[j, k] = factor
+            joins[j, number] = factor
     while joins.shape[1]:
         gram = A.T @ (w[:, None] * A)
         inverse = np.linalg.pinv(gram, hermitian=True)
