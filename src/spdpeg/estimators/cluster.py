@@ -1,4 +1,4 @@
-"""Models on dask collections: predictions are made when they are asked for, scores added up by the workers."""
+"""Models on dask collections: lazy predictions, and scores added up by the workers."""
 
 from collections.abc import Callable
 from typing import Any

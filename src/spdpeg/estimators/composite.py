@@ -1,4 +1,4 @@
-"""Any loss, penalties and operator behind fit and predict."""
+"""Models with any loss, penalties and operator."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -119,7 +119,7 @@ class ChosenWeight:
 
     @property
     def partial_fit(self) -> Any:
-        """Not there: weights are chosen from all rows at once."""
+        """Not available: weights are chosen from all rows at once."""
         raise AttributeError(f"{type(self).__name__} chooses its weights from all rows and has no partial_fit.")
 
     def _at(self, lam1: float, lam2: float) -> Any:
@@ -273,7 +273,7 @@ def _rows(rows: np.ndarray, data: list[Any]) -> list[Any]:
 
 
 def _score_of(model: Any) -> Callable[..., float]:
-    """The scorer of a model: minus what its loss says about rows held out."""
+    """The scorer of a model: minus its loss on rows held out."""
     if hasattr(model, "predict_survival"):
         return _of_times
     if not is_classifier(model):

@@ -1,4 +1,4 @@
-"""Docstrings that say everything: the sections of a class are completed by those of its bases."""
+"""Complete docstrings: the sections of a class are extended by those of its bases."""
 
 import inspect
 import re

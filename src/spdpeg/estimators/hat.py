@@ -18,7 +18,7 @@ from . import fitting
 from .pieces import InPieces
 
 MOST_PIECES = 1000
-"""Pieces up to which the hat matrix is looked at; that takes about as long as a step of a fit."""
+"""Pieces up to which the hat matrix is computed; that takes about as long as a step of a fit."""
 
 
 @dataclass(eq=False, repr=False)

@@ -79,7 +79,7 @@ def _columns_of_text(X: Any) -> list[Any]:
 
 @contextmanager
 def intact(model: Any) -> Iterator[None]:
-    """Undo what was set on the model if what is done inside fails, so that a corrected call finds no traces of it."""
+    """Restore the attributes of the model if the block fails, so that a corrected call finds no traces of it."""
     before = dict(vars(model))
     learners = [copy.copy(learner) for learner in before.get("_learners", [])]
     try:

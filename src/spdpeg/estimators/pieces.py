@@ -87,7 +87,7 @@ class InPieces:
         return self._criterion(math.log(max(self._spoken(), 1.0)))
 
     def _fitted(self) -> Any:
-        """The model itself, once it is fitted: its other bases hold what is asked for here."""
+        """The model itself, once it is fitted; its other bases hold these attributes."""
         check_is_fitted(self)
         return self
 
@@ -122,7 +122,7 @@ class InPieces:
         return labels
 
     def _labels_if_any(self, k: int) -> np.ndarray | None:
-        """The piece of each coefficient; None where F knows no pieces."""
+        """The piece of each coefficient; None where F has no pieces."""
         F, coef = self._fitted().F_, self._coef(k)
         if F is None or F.n_outputs == 0:
             return np.arange(coef.size)

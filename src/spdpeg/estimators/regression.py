@@ -1,4 +1,4 @@
-"""Regression: numbers from rows."""
+"""Regression models."""
 
 from dataclasses import dataclass
 from typing import Any, Self

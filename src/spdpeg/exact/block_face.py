@@ -24,7 +24,7 @@ one of the s^3 of a factorisation."""
 
 @inner
 def face_time(model: BlockQuadratic, entries: int, members: int) -> float:
-    """Nanoseconds of a step among so many coordinates, whose blocks have so many entries; about."""
+    """Approximate nanoseconds of a step, by the number of coordinates and the entries of their blocks."""
     factor = _FACTORED * float(members) ** 3
     dense = model.curvatures.size * members * (_WRITTEN + _MULTIPLIED * members)
     return factor + (dense if model.columns.indices.size == 0 else min(dense, _SCATTERED * entries * members))

@@ -115,7 +115,7 @@ def missing(blocks: Blocks, g: int, v: np.ndarray, pull: float, steep: float, to
 
 @inner
 def gap(own: float, scaling: float, norms: float, total: float) -> float:
-    """About the duality gap of blocks that miss so much, where penalties are `norms` and the objective is `total`."""
+    """The approximate duality gap of blocks, by what they miss, their penalties `norms` and the objective `total`."""
     part = scaling / (1.0 + scaling)
     return own + part * norms + part * part * total
 
@@ -152,7 +152,7 @@ def _round(
 
 @shared
 def _missed(model: BlockQuadratic, blocks: Blocks, point: Point, order: np.ndarray, room: Room, total: float) -> float:
-    """About the gap of some blocks where they are now."""
+    """The approximate gap of some blocks at the current point."""
     v, q, own, scaling = point.v, room.q, 0.0, 0.0
     for g in order:
         steep = point.steepness[g]

@@ -51,7 +51,7 @@ class Aim(NamedTuple):
 
 
 def minimized(block: Block, loss: Loss, penalties: Blocks, w: np.ndarray, aim: Aim) -> Reached:
-    """The minimum among the columns of a block, or where steps came to that lead no further."""
+    """The minimum among the columns of a block, or the last point if steps make no more progress."""
     w, margins = w.copy(), np.empty(block.labels.size)
     data = Labelled(*block, loss.read_term, loss.curvatures_term)
     found = _minimized(data, penalties, w, margins, aim, float(loss.curvature), ROUTINES)

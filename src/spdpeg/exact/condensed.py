@@ -1,4 +1,4 @@
-"""A problem most of whose columns have no entry, as one of the others alone.
+"""A problem most of whose columns are empty, reduced to the others.
 
 Without F an empty column has the coefficient 0. Along a chain with one weight, a run of m empty columns may as well be
 constant: at the smallest of its values in size, l1 costs no more, and neither does the way from one end to the other.
@@ -25,7 +25,7 @@ _EMPTY = 2
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
-    """The smaller problem, and the way there and back.
+    """The smaller problem, and the maps to it and back.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ _known: WeakKeyDictionary[View, Condensed | None] = WeakKeyDictionary()
 
 
 def _is_empty(problem: View) -> bool:
-    """Whether most columns have no entry, as the number of entries tells, but not all."""
+    """Whether most columns must be empty, by the number of entries, but not all."""
     if not problem.rows.in_memory or problem.rows.on_disk or not problem.sums.is_sparse:
         return False
     if problem.loss.binary and np.ptp(problem.rows.labels) == 0.0:

@@ -1,4 +1,4 @@
-"""Cox's partial likelihood: how the hazard of an event depends on the features, whatever the time does to it.
+"""Cox's partial likelihood: how the hazard of an event depends on the features, whatever the baseline hazard.
 
     min over x   1/W sum over events i of w_i ( log( sum over j at risk of w_j exp(<a_j, x>) / d_i ) - <a_i, x> )
                  + r1(x) + r2(F x)
@@ -38,7 +38,7 @@ class _Risk(NamedTuple):
 
 
 class Cox(JointNewton):
-    """The problem without penalties, until it is given some.
+    """The problem, without penalties until `with_penalties` adds some.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def _visit(block: Block) -> float:
 
 
 def descended(sums: Sums, penalties: Blocks, w: np.ndarray, aim: float) -> Reached:
-    """The minimum among the columns of rows in memory, to a gap of this part of the objective.
+    """The minimum among the columns of rows in memory, up to a gap of this fraction of the objective.
 
     Penalties are those of single coordinates.
     """

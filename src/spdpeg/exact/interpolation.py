@@ -1,4 +1,4 @@
-"""A point at which every row has its least loss, where directions without a penalty are as many as the rows.
+"""A point at which every row has its least loss, for at least as many unpenalised directions as rows.
 
 No penalty and no row has to give way then: the coefficients of those directions solve one system of linear equations
 among the rows, and the solution with the smallest squares is taken. The bound for it is that of no slopes at all.
@@ -25,8 +25,10 @@ corrections that take it out again."""
 
 
 def free_pieces(problem: View) -> Pieces | None:
-    """Coordinates without penalties, and sets of them that are only tied to each other; None unless they are as many as
-    the rows, and these few and at hand."""
+    """Unpenalised coordinates, and sets of coordinates tied only to each other, where rows are few and in memory.
+
+    None if there are fewer of them than rows.
+    """
     n = problem.sums.n_rows
     form = PenaltyForm.of(problem)
     if n > _MOST_ROWS or n > problem.n_coordinates or not problem.rows.in_memory or problem.rows.on_disk:

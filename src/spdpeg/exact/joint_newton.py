@@ -184,7 +184,7 @@ class JointNewton:
         return Run(x, dual.reshape(self._count, -1), objective, certificate, history, passes, status)
 
     def _joined(self, starts: Sequence[Start]) -> tuple[np.ndarray, np.ndarray]:
-        """x and the multipliers of all classes, to begin with."""
+        """The start: x and the multipliers of all classes."""
         table = np.array([np.append(coef, [constant] * self._intercept) for coef, constant, _ in starts], dtype=float)
         return table.ravel(), np.concatenate([np.zeros(0) if dual is None else dual for _, _, dual in starts])
 

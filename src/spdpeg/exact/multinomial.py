@@ -21,7 +21,7 @@ _SETTLED = 1e-14
 
 
 class Multinomial(JointNewton):
-    """The joint problem of k classes, without penalties until it is given some.
+    """The joint problem of k classes, without penalties until `with_penalties` adds some.
 
     Parameters
     ----------

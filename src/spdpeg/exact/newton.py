@@ -114,13 +114,13 @@ class Newton:
         return Newton(sums, self._models.rough, self._penalty, self._largest_curvature)
 
     def start(self, x: np.ndarray) -> Iterate:
-        """At x; one read."""
+        """The iterate at x; one read."""
         with np.errstate(over="ignore", invalid="ignore"):  # a loss that grows exponentially
             sweep = self.sums.at(x, curvature=True)
         return Iterate(x, sweep, sweep.loss + self._penalty(x), reads=1.0)
 
     def start_at(self, x: np.ndarray, margins: np.ndarray, floor: float, crawled: int, curvature: bool) -> Iterate:
-        """At an iterate that a run had come to, with curvature if it had been made; one read."""
+        """The last iterate of a run that goes on, with its curvature if the run had it; one read."""
         least = self._least_curvature(floor)
         if margins.size:
             sweep = self.sums.at_margins(margins, curvature=curvature, floor=least)
@@ -180,7 +180,7 @@ class Newton:
         return self.sums.at_margins(at.sweep.margins, curvature=True, floor=floor)
 
     def _least_curvature(self, floor: float) -> float:
-        """A floor as a curvature, to read with; 0 where the largest one is only known after the read."""
+        """A floor as a curvature, for the next read; 0 where the largest one is known only after that read."""
         return floor * self._largest_curvature if np.isfinite(self._largest_curvature) else 0.0
 
     def _minimum(self, x: np.ndarray, sweep: Sweep, factor: float = 1.0) -> Minimum:
@@ -252,7 +252,7 @@ class Newton:
         return 0.0 if predicted <= CLOSE * abs(at.value) else 0.1 * at.floor
 
     def _reweighed(self, at: Iterate, following: Iterate) -> Iterate:
-        """Raise or lower the floor, and notice when nothing moves any more."""
+        """Raise or lower the floor, and detect when nothing moves any more."""
         if not np.isfinite(at.value):
             # Outside the domain steps that stay there are none.
             following.crawled = at.crawled + 1 if not np.isfinite(following.value) else 0

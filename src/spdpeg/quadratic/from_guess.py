@@ -135,7 +135,7 @@ def _first_signs(H: np.ndarray, penalty: AbsoluteValues, w: np.ndarray, known: b
 
 @shared
 def _give(H: np.ndarray, penalty: AbsoluteValues, e: int) -> float:
-    """About how far a row moves if its multiplier is moved by 1; at least so far."""
+    """A lower bound on how far a row moves when its multiplier moves by 1; usually close."""
     give = 0.0
     for k in range(penalty.pointers[e], penalty.pointers[e + 1]):
         give += penalty.values[k] ** 2 / H[penalty.columns[k], penalty.columns[k]]

@@ -86,7 +86,7 @@ def _strays(model: Model, residual: np.ndarray, y: np.ndarray) -> bool:
 
 
 class _Attempt(NamedTuple):
-    """How a model is brought to unit size, and its linear systems solved."""
+    """A way to bring a model to unit size and to solve its linear systems."""
 
     tight: bool = False
     """Constraints ask for far smaller w than H and b."""

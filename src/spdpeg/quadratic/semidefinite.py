@@ -48,7 +48,7 @@ class ConicSolution(NamedTuple):
 
     @property
     def found(self) -> bool:
-        """Whether the answer is one."""
+        """Whether a minimiser was found."""
         return self.accuracy <= _ENOUGH
 
 

@@ -227,7 +227,7 @@ class Work(NamedTuple):
 
 @inner
 def columns_of(work: Work) -> Columns:
-    """As they are before a step."""
+    """The columns as they are before a step."""
     depth = 0.0
     for j in range(work.centre.size):
         depth += work.pull[j] * work.centre[j]

@@ -79,7 +79,7 @@ class Columns(NamedTuple):
 
 @inner
 def at_centre(centre: np.ndarray, x: np.ndarray) -> float:
-    """<centre, x>, which predictions at x are less by."""
+    """<centre, x>, by which predictions at x are lower."""
     total = 0.0
     for j in range(centre.size):
         total += centre[j] * x[j]

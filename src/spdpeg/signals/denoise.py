@@ -52,7 +52,7 @@ def denoise(
     order : int, default=1
         For signals: 1 for piecewise constant, 2 for piecewise linear, 3 for piecewise quadratic curves.
     structure : sparse matrix, array, networkx graph, tuple or Operator, optional
-        What hangs together, if it is not the neighbours in y: a symmetric sparse matrix of weights of edges, pairs
+        What is connected, if not the neighbours in y: a symmetric sparse matrix of weights of edges, pairs
         (i, j) or triples (i, j, weight), a networkx graph, the shape of a grid, or F as an operator or as a sparse
         matrix that is not square.
     weights : array of the shape of y, optional

@@ -21,7 +21,7 @@ from .steps import StepRule, noise_scale
 
 
 class Exact(Solver):
-    """Common ground of the methods whose x-step solves with rho F^T F + (a diagonal).
+    """Base of the methods whose x-step solves with rho F^T F + (a diagonal).
 
     r1 enters by a subgradient, so no coefficient is exactly zero.
     """

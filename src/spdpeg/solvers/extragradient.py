@@ -15,7 +15,7 @@ from .steps import StepRule
 
 
 class Extragradient(Solver):
-    """Common ground: one compiled step, two batches each; members choose steps and weights."""
+    """The base class: one compiled step, two batches each; members choose steps and weights."""
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         rule, rho = self._steps(problem, batch_size)

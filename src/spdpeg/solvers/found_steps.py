@@ -103,7 +103,7 @@ class FoundSteps:
         return state.batch_size * (2 if self.two_samples else 1)
 
     def _due(self, state: State, step: int) -> int:
-        """The first step from this one on before which columns are measured again; told from the number of rows."""
+        """The next step before which columns are measured again, by the number of rows."""
         per_step, rows = self._rows_per_step(state), _FIRST_CENTRE
         while -(-rows // per_step) < step:
             rows *= 2
@@ -182,7 +182,7 @@ class FoundSteps:
     # ------------------------------------------------------------------------------------- what a stream shows
 
     def weigh(self, problem: View, state: State, rows: Block) -> None:
-        """Find out on other rows how far to go in what is shown: rows that were used may ask for too much."""
+        """Find out on other rows how far to go in what is shown: used rows may favour too large a step."""
         v = state.vectors
         if v["learned"][places.COUNT] == 0.0:
             return
@@ -236,7 +236,7 @@ class FoundSteps:
         return float(places.FRACTIONS[max(best, min(places.WHOLE, good[-1]))])
 
     def _objective(self, problem: View, state: State, rows: Block) -> Callable[[np.ndarray], float]:
-        """On these rows."""
+        """The objective on these rows."""
         loss = LocalSums.of(rows, problem.loss).loss
         return lambda x: loss(self.outside(problem, state, x)) + problem.penalty.value(x)
 

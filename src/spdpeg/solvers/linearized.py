@@ -25,7 +25,7 @@ REGIMES = ("convex", "strongly-convex")
 
 
 class Linearized(Solver):
-    """Common ground of SGADM, OPG-ADMM, SPDHG, LADMM, SVRG-ADMM and SAG-ADMM."""
+    """Base of SGADM, OPG-ADMM, SPDHG, LADMM, SVRG-ADMM and SAG-ADMM."""
 
     lead_x: ClassVar[float] = 0.0
     lead_y: ClassVar[float] = 0.0

@@ -27,7 +27,7 @@ def columns_of(X: Any) -> tuple[int, list[Any] | None]:
 
 
 def computed(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """One partition after the other, computed on the cluster and brought here; those without rows are left out.
+    """One partition after the other, computed on the cluster and gathered; those without rows are left out.
 
     The next one is computed while one is worked on.
     """

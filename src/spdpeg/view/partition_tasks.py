@@ -118,14 +118,14 @@ def summarize(kept: Kept, loss: Loss) -> Summary:
 
 
 def sums_at_zero(loss: Loss, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Sums of the loss and of its conjugate at 0, which the labels alone tell."""
+    """Sums of the loss and of its conjugate at 0, which depend on the labels alone."""
     labels, weights, nothing = as_reals(labels), as_reals(weights), np.zeros(labels.size)
     value = sum_chunks(loss.read_term, nothing, labels, weights, np.empty(CHUNK))
     return np.array([value, loss.conjugate_sum(nothing, labels, weights)])
 
 
 def sample_stride(summaries: list[Summary], width: int, quadratic: bool) -> int:
-    """Every how many-th row a sample has. A squared loss asks for means only."""
+    """Every how many-th row a sample has. A squared loss needs means only."""
     n_rows = sum(summary.n_rows for summary in summaries)
     wanted = min(MEAN_ROWS, MOST_ENTRIES // width) if quadratic else sample_size(n_rows, width)
     return max(1, n_rows // max(1, wanted))

@@ -1,4 +1,4 @@
-"""r1(x) + r2(F x): both penalties, the operator between them, and what they are together."""
+"""r1(x) + r2(F x): both penalties, the operator, and their sum as one penalty."""
 
 from functools import cached_property, lru_cache
 from typing import Any
@@ -67,7 +67,7 @@ class Regularization:
         self.r2.pack(self.F.n_outputs)
 
     def with_terms(self, r1: Penalty, r2: Penalty, F: Any) -> "Regularization":
-        """Others on the same coordinates, inside the same set."""
+        """Other penalties on the same coordinates, inside the same set."""
         # A path has the same F at all of its weights, and what is known of it is kept.
         same = F is self._given_F and isinstance(F, Operator) and F.known_inputs is not None
         bound = self.F if same and not r2.vanishes and not self.r2.vanishes else None

@@ -162,7 +162,7 @@ class KeptMoments:
 
 
 class Bounds:
-    """Sizes of the mean loss of some rows; each is computed when it is first asked for, and kept.
+    """Sizes of the mean loss of some rows; each is computed when it is first needed, and kept.
 
     Those of a stream are those of its first chunk.
     """

@@ -1,4 +1,4 @@
-"""Folds under the squared loss: one read of all rows, and each fold is what is left of the whole without it."""
+"""Folds under the squared loss: from one read of all rows, the moments of each fold and of the rows outside it."""
 
 from collections.abc import Sequence
 from typing import Any

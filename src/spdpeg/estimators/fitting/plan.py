@@ -43,7 +43,7 @@ class Settings(NamedTuple):
 
 
 def check_settings(model: Any) -> None:
-    """Refuse parameters that `solve` could not use; nothing random is drawn."""
+    """Refuse parameters that `solve` could not use; draws nothing at random."""
     owner = type(model).__name__
     for name, value in vars(model).items():
         if sp.issparse(value):

@@ -18,7 +18,7 @@ _SEEDS = 2**31
 
 
 def learn(model: Any, data: Data) -> None:
-    """Go on with SPDPEG on a chunk, for each target, and keep where that leads.
+    """Go on with SPDPEG on a chunk, for each target, and store the solution.
 
     Parameters
     ----------

@@ -39,17 +39,17 @@ def walk(
 ) -> Iterator[tuple[tuple[int, int], Any]]:
     """Fit at all pairs of weights.
 
-    The order is to and fro along lam2, so that each fit has fitted neighbours; where fits are faster some at a time,
-    for some values of lam1 at once, each a step behind the one before. Where there are three neighbours, a fit begins
-    at their extrapolation, beside + above - corner, which is far closer to the solution than any of them. The input is
-    checked once, and a graph that is learned from the data is learned once.
+    The order is back and forth along lam2, so that each fit has fitted neighbours. Where fits are faster several at a
+    time, several values of lam1 advance together, each a step behind the one before. With three fitted neighbours a fit
+    begins at their extrapolation, beside + above - corner, which is far closer to the solution than any of them. The
+    input is checked once, and a graph that is learned from the data is learned once.
 
     Parameters
     ----------
     estimator : estimator
         With the parameters lam1, lam2 or both.
     lam1, lam2 : arrays
-        A weight that the estimator does not have is passed over.
+        A weight that the estimator does not have is ignored.
     X, y, sample_weight, offset
         As in `fit`.
     moments : Moments, optional
@@ -168,7 +168,7 @@ class SeparateFits:
     def _solve_one(
         self, problem: Problem, rows: bool, settings: Settings, near: list[Neighbour]
     ) -> tuple[Solution, Neighbour]:
-        """A problem by `solve`, and where it ended, margins of the rows included if they are asked for."""
+        """A problem by `solve`, and where it ended, with the margins of the rows if `rows` says so."""
         if self._free and is_chain(problem.view):
             run = solve_chain(problem.view, settings.tol)
             if run is not None:

@@ -245,7 +245,7 @@ class AtZero(NamedTuple):
 
     @property
     def inwards(self) -> list[np.ndarray]:
-        """The descents without what bounds on the coefficients keep them from following."""
+        """The descents without the parts that bounds on the coefficients rule out."""
         if self.r1 is None:
             return self.descents
         for descent in self.descents:
@@ -300,7 +300,7 @@ def _descent(problem: View) -> np.ndarray:
 
 
 def _balanced(lines: TwoLines, weights: np.ndarray, intercept: bool) -> np.ndarray:
-    """Slopes of non-smooth losses at the same margin, which add up to 0 if an intercept sees to that.
+    """Slopes of non-smooth losses at the same margin, which add up to 0 beside an intercept.
 
     Kinks are rounded a little, so that the rows that have theirs at this margin divide what is left to balance.
     """
@@ -363,7 +363,7 @@ def _alone(start: AtZero, descent: np.ndarray) -> float:
 
 
 def _fusing(start: AtZero, descent: np.ndarray) -> float:
-    """A weight of r2 that balances what of the gradient would change F x, by the flow F^T y of least squares."""
+    """A weight of r2 that balances the part of the gradient that would change F x, by the least-squares flow F^T y."""
     assert start.r2 is not None
     assert start.F is not None
     if start.F.chain:
