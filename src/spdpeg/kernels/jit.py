@@ -15,7 +15,6 @@ import hashlib
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -226,10 +225,12 @@ class _DiskCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception as error:  # a damaged file raises whatever its bytes happen to spell
-            with suppress(OSError):
-                self._cache_file.flush()
-            _warn_uncached(f"a file in {self.cache_path} cannot be read ({error})")
+        # A damaged file raises whatever its bytes happen to spell; one of another version may name a class that moved.
+        except Exception as error:
+            try:
+                self._cache_file.flush()  # the code that is compiled now takes its place
+            except OSError:
+                _warn_uncached(f"a file in {self.cache_path} cannot be read ({error})")
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
