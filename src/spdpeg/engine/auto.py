@@ -89,7 +89,7 @@ _TRIANGULAR = 50.0
 _SPARSE_COORDINATE = 2e4
 """Flops per coordinate of a step whose model stays sparse."""
 _NO_BOUND = {False: "is non-smooth", True: "has no bound on its curvature"}
-"""By whether the loss is smooth."""
+"""What a loss without a bound is like, by whether it is smooth."""
 
 
 class StagePlan(Sequence[Planned]):

@@ -30,7 +30,7 @@ _NEVER = 2.0**60
 """Rows that no run reads."""
 
 _RECORDS = 20
-"""Records of a run unless asked otherwise; never more than one a pass."""
+"""Default number of records of a run; never more than one a pass."""
 
 
 @contextmanager

@@ -30,16 +30,16 @@ from .loop import run
 from .memory import check_memory
 from .recorder import Progress
 from .registry import resolve
-from .stages import Planned, asked, begin
+from .stages import Planned, begin, single_stage
 
 _FEW_PASSES, _MANY_PASSES = 5, 1000
 """Budgets if none is given, without and with a tolerance to stop at."""
 
 _LEAST_SECONDS = 5.0
-"""For which a run with a tolerance and no budget goes on, however many passes that are."""
+"""Seconds that a run with a tolerance and no budget may take, however many passes that is."""
 
 _TOLERANCE = 1e-6
-"""Relative gap that methods which converge stop at, unless asked otherwise."""
+"""Default relative gap at which methods that converge stop."""
 
 _FAR = 0.01
 """Fraction of the objective that is a large gap; a residual that is as large."""
@@ -48,7 +48,7 @@ _UNFINISHED = (Status.MAX_PASSES, Status.MAX_SECONDS, Status.MAX_ITERATIONS, Sta
 """Ends at which a user may not know how far x is from optimal."""
 
 _LARGEST_SEED = 2**63 - 1
-"""What fits into 64 bits with a sign."""
+"""The largest number that fits into 64 bits with a sign."""
 
 P = ParamSpec("P")
 
@@ -221,7 +221,7 @@ def _batch_size(problem: View, plan: Sequence[Planned], given: int | None, state
 
 
 quietly: Callable[..., Result] = inspect.unwrap(solve)
-"""The same for callers that tell their own users how a run ended."""
+"""`solve` without its warning, for callers that report how a run ended themselves."""
 
 
 def _distance_in_words(certificate: Certificate) -> str:
@@ -246,7 +246,7 @@ def _advice(result: Result) -> str:
 def _planned(
     problem: View, solver: str | Solver, parameters: dict[str, Any], tol: float | None
 ) -> tuple[str, Sequence[Planned]]:
-    """The name of what is asked for, and the stages that it means on this problem."""
+    """The requested name, and the stages that it stands for on this problem."""
     if isinstance(solver, str) and solver == "auto":
         if parameters:
             raise InputError(
@@ -264,7 +264,7 @@ def _planned(
         solver = resolve(solver, parameters)
     feed.check(problem, solver)
     solver.check(problem)
-    return solver.about.name, asked(solver)
+    return solver.about.name, single_stage(solver)
 
 
 def _streams(problem: View, solver: str | Solver) -> bool:

@@ -37,7 +37,7 @@ class Planned(NamedTuple):
     leave: Callable[[View, State, float], bool] | None = None
 
 
-def asked(method: Solver) -> list[Planned]:
+def single_stage(method: Solver) -> list[Planned]:
     """The plan of a run whose method the user named."""
     return [Planned(method, "asked for")]
 

@@ -24,7 +24,7 @@ _FEW = 3
 """Whole numbers that rise above numbers with a point are names of columns from so many on."""
 
 _ENTRIES = 1 << 24
-"""Of a chunk with columns of text, which may become many columns."""
+"""Entries of a chunk with columns of text, which may become many columns."""
 
 MISSING = {"", "?", "na", "n/a", "null", "none"}
 """What stands for a missing number; `nan` is a number to Python."""

@@ -23,7 +23,7 @@ from .replacing import as_path
 _BUFFER = 1 << 16
 
 _COMPRESSIONS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
-"""By the first bytes of a file."""
+"""Compressions by the first bytes of a file."""
 
 _BINARY = {b"PK\x03\x04": "npz", b"PK\x05\x06": "npz", b"PAR1": "parquet", b"MATLAB ": "mat"}
 """Formats by the first bytes of a file."""

@@ -15,7 +15,7 @@ _ENTRY = 8
 """Bytes of a number."""
 
 _EXACT = 2.0**53
-"""From here on float64 does not hold all whole numbers."""
+"""The number from which on float64 does not hold all whole numbers."""
 
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 

@@ -22,7 +22,7 @@ class Look(NamedTuple):
     shape: tuple[int, int] | None
     """Shape of the image that they form."""
     places: np.ndarray
-    """Where on the axis they are."""
+    """Their places on the axis."""
     names: list[str] | None
 
 

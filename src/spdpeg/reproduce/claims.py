@@ -53,7 +53,7 @@ class Duel(NamedTuple):
     rival: str
     """The best one."""
     apart: Difference
-    """From the best rival, positive if SPDPEG is worse."""
+    """Distance from the best rival, positive if SPDPEG is worse."""
     counted: bool
 
 

@@ -15,7 +15,7 @@ from ..engine.budgets import Budget
 from ..engine.loop import run
 from ..engine.recorder import Progress
 from ..engine.registry import resolve
-from ..engine.stages import asked
+from ..engine.stages import single_stage
 from ..kernels.row_sums import margins
 from .authors import Settings
 from .methods import AUTO, Method
@@ -196,7 +196,7 @@ def trace(
     state.numbers.update(settings.numbers)
     state.seconds = 0.0
     # The methods are kept, so that what they prepare for a problem is prepared once.
-    plan = auto.plan(problem.view) if solver == AUTO else asked(resolve(solver, settings.parameters))
+    plan = auto.plan(problem.view) if solver == AUTO else single_stage(resolve(solver, settings.parameters))
     if solver != AUTO:
         run(problem.view, plan, copy.deepcopy(state), Budget(None, 1, None), tol=None, record_every=None, callback=None)
     assert problem.n_samples is not None

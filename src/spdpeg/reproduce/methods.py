@@ -167,7 +167,7 @@ METHODS: dict[str, dict[str, Method]] = {
         )
     },
 }
-"""By task and name; what the paper proposes comes first."""
+"""Methods by task and name; what the paper proposes comes first."""
 
 NAMES = tuple(dict.fromkeys(name for methods in METHODS.values() for name in methods))
 

@@ -190,7 +190,7 @@ def _workers_deaf_to_the_keyboard() -> Iterator[None]:
 
 
 _here: tuple[Study, Parts]
-"""In a worker: what `_begin` was given."""
+"""The arguments of `_begin`, in a worker."""
 
 
 def _begin(study: Study, parts: Parts, end_to_watch: Connection) -> None:

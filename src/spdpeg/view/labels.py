@@ -15,7 +15,7 @@ AT_A_TIME = 1 << 20
 """Labels that are processed at a time, so that temporary arrays stay small."""
 
 _LARGEST_OFFSET = 300.0
-"""Under a log link: exponentials of it and of its negative leave room for products."""
+"""Largest offset under a log link: exponentials of it and of its negative leave room for products."""
 
 
 def as_labels(y: Any, name: str) -> np.ndarray:

@@ -19,11 +19,11 @@ _SAMPLED_ROWS = 10_000
 """Rows that stand for all of them where those are read from far away."""
 
 _NORM_ENTRIES = 1e7
-"""Above this many stored entries the norm of the data is that of evenly spaced rows."""
+"""Stored entries above which the norm of the data is that of evenly spaced rows."""
 _SAMPLED_MARGIN = 1.05
 """Factor on the norm of evenly spaced rows, for what they may miss."""
 _ROUGH_ENTRIES = 1e6
-"""Above this many stored entries a rough norm of the data is that of evenly spaced rows."""
+"""Stored entries above which a rough norm of the data is that of evenly spaced rows."""
 
 
 class View:
