@@ -1,4 +1,4 @@
-"""The direction of steepest descent is the same by conjugate gradients among the multipliers and by interior points."""
+"""The direction of steepest descent is the same by minimum cuts, by conjugate gradients and by interior points."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,15 @@ from spdpeg.exact.pieces import AbsolutePenalties
 from spdpeg.penalties import FusedL1
 
 
-def opened(lines: AbsolutePenalties, x: np.ndarray, gradient: np.ndarray) -> Identified:
-    return Identifier(lines, None)(x, gradient, 1.0, 10**6)
+def opened(lines: AbsolutePenalties, x: np.ndarray, gradient: np.ndarray, cuts: bool = False) -> Identified:
+    identifier = Identifier(lines, None)
+    if not cuts:
+        identifier._graph = None
+    return identifier(x, gradient, 1.0, 10**6)
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_two_ways_to_the_same_pieces(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_ways_to_the_same_pieces(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)
     d = int(rng.integers(3, 60))
     ends = np.array([rng.choice(d, 2, replace=False) for _ in range(rng.integers(1, 3 * d))])
@@ -36,16 +39,17 @@ def test_two_ways_to_the_same_pieces(seed: int, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(identify, "_PRODUCTS", ())
     known = opened(lines, x, gradient)
     assert asked
-    np.testing.assert_array_equal(found.pieces.labels, known.pieces.labels)
-    # Multipliers along cycles are not unique; what they add up to at the coordinates is.
-    assert found.multipliers is not None
     assert known.multipliers is not None
-    assert np.all(np.abs(found.multipliers) <= lines.cost)
-    slopes = [
-        np.abs(gradient + lines.K.T @ y + lines.weight * np.sign(x)) for y in (found.multipliers, known.multipliers)
-    ]
-    left = [np.maximum(slope - np.where(x == 0.0, lines.weight, 0.0), 0.0) for slope in slopes]
-    np.testing.assert_allclose(left[0], left[1], atol=1e-6)
+    for other in (found, opened(lines, x, gradient, cuts=True)):
+        np.testing.assert_array_equal(other.pieces.labels, known.pieces.labels)
+        # Multipliers along cycles are not unique; what they add up to at the coordinates is.
+        assert other.multipliers is not None
+        assert np.all(np.abs(other.multipliers) <= lines.cost)
+        slopes = [
+            np.abs(gradient + lines.K.T @ y + lines.weight * np.sign(x)) for y in (other.multipliers, known.multipliers)
+        ]
+        left = [np.maximum(slope - np.where(x == 0.0, lines.weight, 0.0), 0.0) for slope in slopes]
+        np.testing.assert_allclose(left[0], left[1], atol=1e-6)
 
 
 @pytest.mark.parametrize("along_chain", [False, True])

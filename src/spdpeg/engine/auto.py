@@ -24,7 +24,7 @@ from ..exact.penalty_form import PenaltyForm, SplitForm
 from ..exact.pieces import AbsolutePenalties
 from ..exact.prox_lbfgs import ProxLBFGS
 from ..exact.prox_newton import MOST_COORDINATES, MOST_SECONDS, SLOW, ProxNewton
-from ..exact.signal import is_chain
+from ..exact.signal import differences, is_chain
 from ..exact.sparsa import SpaRSA
 from ..exact.working_set import WorkingSet
 from ..quadratic.sparse import LONG
@@ -63,7 +63,7 @@ _MOST_PROGRAM_ROWS, _MOST_PROGRAM_WORK = 20_000, 2e9
 _MOST_FORM = 2_000_000
 """Coordinates up to which the penalties are written out."""
 _MOST_ROWS = 200_000
-"""Entries of F, other than along a chain, up to which a proximal step of it is solved by interior points."""
+"""Entries of F, other than along a chain or a graph, up to which a proximal step of it is solved by interior points."""
 _MOST_SIGNAL = 5_000_000
 """Entries of all penalties, up to which that is done for a signal as a whole."""
 _MOST_LONG = 64
@@ -242,6 +242,8 @@ def _exact(problem: View) -> list[tuple[Periodic, str]]:
     if problem.loss.quadratic:
         small = bool(among_rows) and isinstance(among_rows[0][0], ProxNewton)
         again = [(method, "one-read ended before the tolerance was met") for method, _ in among_rows]
+        if differences(problem) is not None:
+            return [(OneRead(), "X is diagonal and minimum cuts give the exact prox of the differences"), *again]
         if problem.moments.is_signal and form.form.K.nnz <= _MOST_SIGNAL:
             return [(OneRead(), "X is diagonal, so that the whole problem is one sparse conic program"), *again]
         # On a disk reads count, not flops; elsewhere a product of all rows pays if the rest is nearly free.
@@ -326,8 +328,8 @@ def _may_be_few(problem: View, form: PenaltyForm) -> bool:
     if not sparse and lines.pairs.all():
         directions = problem.penalty.free_directions
         sparse = directions is not None and int(directions.shape[1]) <= 1 + problem.rows.n_features // 10
-    chain = problem.penalty.joint is not None
-    return sparse and (chain or lines.K.nnz <= _MOST_ROWS)
+    # Along a chain or a graph steps are exact and take moments.
+    return sparse and (problem.penalty.joint is not None or bool(lines.pairs.all()) or lines.K.nnz <= _MOST_ROWS)
 
 
 def _is_ridge(problem: View, lines: AbsolutePenalties) -> bool:

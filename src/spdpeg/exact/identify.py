@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ..penalties import FusedL1
 from ..penalties.conic import ConicForm
-from ..quadratic import Model, minimize
+from ..quadratic import Model, level_sets, minimize
 from ..quadratic.multipliers import CostedRows, Inverse, descend
 from .pieces import AbsolutePenalties, Pieces
 
@@ -68,6 +68,14 @@ class Identifier:
         self._lines, self._chain = lines, chain
         counts = np.bincount(lines.K.indices, minlength=lines.weight.size)
         self._linked = np.flatnonzero(counts)
+        self._graph = self._graph_of_pairs() if chain is None and lines.cost.size and lines.pairs.all() else None
+
+    def _graph_of_pairs(self) -> level_sets.Graph:
+        """The graph that K takes the differences along, if those are all that it holds."""
+        place = np.zeros(self._lines.weight.size, dtype=np.int64)
+        place[self._linked] = np.arange(self._linked.size)
+        first, second = self._lines.ends
+        return level_sets.Graph.of(place[first], place[second], self._linked.size)
 
     def __call__(self, x: np.ndarray, gradient: np.ndarray, step: float, most: int, wanted: int = 0) -> Identified:
         """Pieces of which about `most` at most are not 0, and about `wanted` may become so."""
@@ -153,20 +161,37 @@ class Identifier:
         # The limit of short proximal steps is the direction of steepest descent. Its model has the identity for a
         # Hessian, and of the penalties only the rows that vanish at x: all others are linear near x.
         own = self._linked
-        rows = np.flatnonzero(vanishing)
         weight = factor * np.where(at_zero, lines.weight, 0.0)[own]
-        small = AbsolutePenalties.made(
-            sp.csr_array(lines.K[rows][:, own]), factor * lines.cost[rows], weight, np.zeros(own.size)
-        )
-        y, active = _steepest(small.form, -slope[own])
-        singles = np.count_nonzero(small.weight)
-        stays = np.zeros(own.size, dtype=bool)
-        stays[np.flatnonzero(small.weight)] = active[:singles]
+        way = self._by_multipliers if self._graph is None else self._by_cuts
+        known[vanishing], fused, stays = way(-slope[own], weight, vanishing, factor)
         zero[own] = at_zero[own] & stays
-        fused = np.zeros(vanishing.size, dtype=bool)
-        fused[rows] = active[singles:]
-        known[rows] = y[singles : singles + rows.size]
         return _Held(zero, fused, known)
+
+    def _by_cuts(
+        self, downhill: np.ndarray, weight: np.ndarray, vanishing: np.ndarray, factor: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Multipliers of the vanishing rows, which rows stay fused, and which coordinates of some weight stay 0."""
+        assert self._graph is not None
+        cost = np.where(vanishing, factor * self._lines.cost, 0.0)
+        w, y = level_sets.minimized(self._graph, level_sets.Terms(np.ones(weight.size), downhill, weight, cost))
+        there = np.zeros(self._lines.weight.size)
+        there[self._linked] = w
+        first, second = self._lines.ends
+        return y[vanishing], vanishing & (there[first] == there[second]), (weight > 0.0) & (w == 0.0)
+
+    def _by_multipliers(
+        self, downhill: np.ndarray, weight: np.ndarray, vanishing: np.ndarray, factor: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same for rows of any entries."""
+        lines, rows = self._lines, np.flatnonzero(vanishing)
+        small = AbsolutePenalties.made(
+            sp.csr_array(lines.K[rows][:, self._linked]), factor * lines.cost[rows], weight, np.zeros(weight.size)
+        )
+        y, active = _steepest(small.form, downhill)
+        own = np.flatnonzero(small.weight)
+        stays, fused = np.zeros(weight.size, dtype=bool), np.zeros(vanishing.size, dtype=bool)
+        stays[own], fused[rows] = active[: own.size], active[own.size :]
+        return y[own.size : own.size + rows.size], fused, stays
 
 
 def _steepest(form: ConicForm, downhill: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

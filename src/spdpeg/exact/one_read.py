@@ -1,7 +1,8 @@
 """The squared loss, of which one read tells everything.
 
 Second moments of the rows (`sums.moments`) are all that the loss depends on. With them the whole problem is one
-quadratic model, minimised by interior points, or by the exact prox of a chain where X is diagonal.
+quadratic model, minimised by interior points; where X is diagonal, by the exact prox of a chain or by minimum cuts on a
+graph.
 Every further problem on the same rows (other weights, other penalties) reads nothing at all.
 """
 
@@ -23,7 +24,7 @@ from .newton_models import models_of
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
 from .quadratic_bound import lower_bound
-from .signal import SURE, ChainLoss, along_chain, chain_loss, is_chain
+from .signal import SURE, ChainLoss, along_chain, along_edges, chain_loss, differences, is_chain
 
 _BELOW = 1e-14
 """Part of the objective by which rounding may leave it below the bound."""
@@ -89,6 +90,9 @@ class OneRead(Periodic, Watcher):
         if is_chain(problem):
             loss = chain_loss(problem)
             self._take(loss, state, *along_chain(problem))
+        elif (lines := differences(problem)) is not None:
+            loss = problem.moments.loss
+            self._take(loss, state, *along_edges(problem, lines))
         else:
             loss = problem.moments.loss
             self._among_all(problem, loss, state)

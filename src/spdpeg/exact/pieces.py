@@ -183,14 +183,14 @@ class AbsolutePenalties:
 
     def pieces(self, zero: np.ndarray, fused: np.ndarray) -> Pieces:
         """Pieces of the points with x_j = 0 for `zero` and K_e x = 0 for `fused` rows that are pairs."""
-        first, second = self._ends
+        first, second = self.ends
         joined = fused[self.pairs]
         labels = np.zeros(zero.size, dtype=np.int64)
         count = number_parts(first[joined], second[joined], zero, np.arange(zero.size), labels)
         return Pieces(labels, int(count))
 
     @cached_property
-    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
         """The two coordinates of each pair."""
         at = self.K.indptr[:-1][self.pairs]
         return self.K.indices[at].astype(np.int64), self.K.indices[at + 1].astype(np.int64)
@@ -212,7 +212,7 @@ class AbsolutePenalties:
 
     def _collapsed_pairs(self, pieces: Pieces, weight: np.ndarray, ridge: np.ndarray) -> "AbsolutePenalties":
         """`collapsed` where all rows are pairs: within a piece they vanish, beside zeros they are weights."""
-        first, second = (pieces.labels[ends] for ends in self._ends)
+        first, second = (pieces.labels[ends] for ends in self.ends)
         for own, other in ((first, second), (second, first)):
             alone = (own >= 0) & (other < 0)
             weight += np.bincount(own[alone], self.cost[alone], minlength=pieces.number)

@@ -1,10 +1,13 @@
-"""A signal along a chain: X is diagonal, the penalties are l1 norms of x and of its differences.
+"""A signal along a chain or on a graph: X is diagonal, the penalties are l1 norms of x and of its differences.
 
     min  sum_j curvature_j (x_j + level - target_j)^2 / 2  +  l1 |x|_1  +  sum_j l2_j |x_(j+1) - x_j|
 
 The prox of the penalties is exact and takes linear time, and its dual variable is the flow along the chain. The level
 is 0, or an intercept: the derivative of the minimum over x is an increasing, piecewise linear function of it, whose
 root is found exactly.
+
+Along the edges of a grid or a graph, with weights of every kind and squares of x, minimum cuts find it level by level
+(`quadratic.level_sets`), as exactly, but for an intercept.
 """
 
 import time
@@ -15,9 +18,13 @@ import numpy as np
 from ..certificate import Certificate
 from ..kernels.weighted_chain import MEMORY, chain_dual, chain_flows, weighted_chain_signal
 from ..penalties import FusedL1
+from ..quadratic import Model, level_sets
 from ..result import History, Run, Status
 from ..sums.moments import DiagonalMoments, ShiftedSignal
 from ..view import View
+from .penalty_form import PenaltyForm
+from .pieces import AbsolutePenalties
+from .quadratic_bound import lower_bound
 
 SURE = 1e-8
 """Relative error of the loss, and gap unless a larger one is asked for, up to which no row is read again."""
@@ -34,7 +41,7 @@ _MOST_LEVELS = 200
 ChainLoss = DiagonalMoments | ShiftedSignal
 
 
-class ChainSolution(NamedTuple):
+class SignalSolution(NamedTuple):
     """x, the flow y, and a lower bound on the objective."""
 
     x: np.ndarray
@@ -56,13 +63,13 @@ def chain_loss(problem: View) -> ChainLoss:
     return loss
 
 
-def along_chain(problem: View) -> ChainSolution:
+def along_chain(problem: View) -> SignalSolution:
     """The solution of a problem that `is_chain`."""
     loss, fused = chain_loss(problem), problem.penalty.fused
     assert fused is not None
     if isinstance(loss, DiagonalMoments):
         x, y = _prox(loss, fused, 0.0)
-        return ChainSolution(x, y, _bound(loss, fused.l1, x, y)[0])
+        return SignalSolution(x, y, _bound(loss, fused.l1, x, y)[0])
     signal = loss.signal
     level = _best_level(signal, fused)
     alone, y = _prox(signal, fused, level)
@@ -71,7 +78,31 @@ def along_chain(problem: View) -> ChainSolution:
     if fused.l1 > 0.0:  # without it a level of 0 is as good as any
         value = loss.value(x) + problem.penalty.value(x)
         lower -= abs(residual) * _farthest_level(signal, fused.l1, value)
-    return ChainSolution(x, y, lower)
+    return SignalSolution(x, y, lower)
+
+
+def differences(problem: View) -> AbsolutePenalties | None:
+    """The penalties of a signal on a graph: weighted absolute values and squares of x, and of differences of two of its
+    entries; None if X is not diagonal, or for others."""
+    form = PenaltyForm.of(problem) if problem.moments.is_signal else None
+    lines = None if form is None else form.lines
+    return lines if lines is not None and lines.cost.size and lines.pairs.all() else None
+
+
+def along_edges(problem: View, lines: AbsolutePenalties) -> SignalSolution:
+    """The solution of a problem with these `differences`."""
+    loss, form = problem.moments.loss, PenaltyForm.of(problem)
+    assert isinstance(loss, DiagonalMoments)
+    assert form is not None
+    curvature = loss.curvature + lines.ridge
+    target = np.divide(loss.b, curvature, out=np.zeros(curvature.size), where=curvature > 0.0)
+    graph = level_sets.Graph.of(*lines.ends, curvature.size)
+    x, y = level_sets.minimized(graph, level_sets.Terms(curvature, target, lines.weight, lines.cost))
+    slopes = np.clip(curvature * (target - x) - lines.K.T @ y, -lines.weight, lines.weight)
+    value = loss.value(x) + problem.penalty.value(x)
+    multipliers = np.concatenate([slopes[lines.weight > 0.0], y])
+    lower = lower_bound(Model(loss.H, loss.b, lines.form), loss, x, multipliers, value)
+    return SignalSolution(x, form.multiplier_of_lines(x, slopes, y), lower)
 
 
 def solve_chain(problem: View, tol: float) -> Run | None:

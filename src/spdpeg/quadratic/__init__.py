@@ -24,6 +24,7 @@ rows, losses or tolerances of a run.
 | from_guess | the same by a few linear systems, from a guess of the minimiser |
 | absolute_values | what these two share: products, objective, optimality conditions |
 | multipliers | conjugate gradients among multipliers, for absolute values beside a diagonal plus few rows |
+| level_sets | minimum cuts, level by level, for differences of two entries beside a diagonal |
 | along_chain | face by face from a good guess instead, for l1 norms alone or along a chain |
 | minimum | the minimum as methods ask for it: whichever of these it takes |
 | semidefinite | interior points for models with nuclear norms |

@@ -82,8 +82,8 @@ def denoise(
     Notes
     -----
     Signals of order 1 take a time proportional to their length (Johnson's dynamic program, also with weights and lam1),
-    and so does each weight that is tried. Large images take accelerated steps in the dual; all else goes to
-    `spdpeg.solve`.
+    and so does each weight that is tried. Large images take accelerated steps in the dual unless `tol` is below
+    1e-5; all else goes to `spdpeg.solve`, which finds images and values on graphs exactly, by minimum cuts.
 
     References
     ----------
