@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import spdpeg
 from spdpeg import Status, datasets, losses, operators, penalties
 from spdpeg.engine import auto
-from spdpeg.exact.prox_lbfgs import Secants
+from spdpeg.exact.secants import Secants
 from support import catalogue, conic
 
 TOL = 1e-6
@@ -24,7 +24,7 @@ def test_the_compact_form_is_bfgs_pair_by_pair() -> None:
         B = B - np.outer(B @ s, s @ B) / (s @ B @ s) + np.outer(y, y) / (y @ s)
     products = np.stack([(moves * units) @ moves.T, moves @ changes.T, changes @ changes.T])
     secants = Secants(moves, changes, products, scale, units)
-    rows, D = secants.rows(np.arange(9)), rng.uniform(1.0, 2.0, 9)
+    rows, D = secants.columns(np.arange(9)), rng.uniform(1.0, 2.0, 9)
     np.testing.assert_allclose(np.diag(scale * units) - rows @ np.linalg.solve(secants.middle, rows.T), B, atol=1e-10)
     np.testing.assert_allclose(secants.squares(D), (rows.T / D) @ rows, atol=1e-10)
     np.testing.assert_allclose(secants.times(D), rows.T @ D, atol=1e-10)
@@ -32,8 +32,11 @@ def test_the_compact_form_is_bfgs_pair_by_pair() -> None:
     found = secants.orthogonal()
     np.testing.assert_allclose(np.diag(found.diagonal) + found.V.T @ (found.signs[:, None] * found.V), B, atol=1e-10)
     same = Secants(moves, changes, np.stack([moves @ moves.T, *products[1:]]), scale, 1.0)
-    rows, D = same.rows(np.arange(9)), np.where(np.arange(9) == 8, 1.7, 2.3)  # an intercept has no ridge
+    rows, D = same.columns(np.arange(9)), np.where(np.arange(9) == 8, 1.7, 2.3)  # an intercept has no ridge
     np.testing.assert_allclose(same.squares(D), (rows.T / D) @ rows, atol=1e-10)
+    np.testing.assert_allclose(same.squares(2.3), (rows.T / 2.3) @ rows, atol=1e-10)
+    np.testing.assert_allclose(same.times(D), rows.T @ D, atol=1e-10)
+    np.testing.assert_allclose(same.adjoint(D[:8]), rows @ D[:8], atol=1e-10)
     none = Secants(moves[:0], changes[:0], np.zeros((3, 0, 0)), scale, units)
     assert none.orthogonal().signs.size == 0
     assert none.squares(D).shape == (0, 0)
@@ -126,6 +129,29 @@ def test_rows_without_curvature_at_the_start() -> None:
     problem = spdpeg.Problem(X, y, loss=losses.Huber(0.1), r1=r1, r2=r2, F=np.eye(40))
     result = spdpeg.solve(problem, "prox-lbfgs", tol=TOL)
     assert result.status is Status.TOLERANCE
+
+
+def test_the_steps_of_a_sample_are_forgotten() -> None:
+    """They are noise beside many others; and the room for pairs grows, so that a run goes on with more of it."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((600, 90)) * np.geomspace(1.0, 30.0, 90)
+    problem = spdpeg.Problem(
+        X, np.sign(rng.standard_normal(600)), losses.Logistic(), r1=penalties.L2Squared(1e-5), r2=penalties.L1(1e-5),
+        F=operators.FirstDifference(),
+    )  # fmt: skip
+    few = spdpeg.solve(problem, "prox-lbfgs", max_iterations=3, tol=0)
+    assert few.state.numbers["sampled"] == 2
+    assert few.state.numbers["pairs"] == 5
+    on = spdpeg.solve(problem, "prox-lbfgs", max_iterations=47, tol=0, state=few.state)
+    assert on.state.numbers["sampled"] == 0
+    assert on.state.numbers["pairs"] == len(on.state.vectors["moves"]) == 40
+    again = spdpeg.solve(problem, "prox-lbfgs", max_iterations=50, tol=0)
+    np.testing.assert_array_equal(again.x, on.x)
+    np.testing.assert_array_equal(again.state.vectors["changes"], on.state.vectors["changes"])
+    damaged = on.state.copy()
+    damaged.vectors["moves"] = damaged.vectors["moves"][:8]
+    with pytest.raises(spdpeg.StateError, match="do not fit each other"):
+        spdpeg.solve(problem, "prox-lbfgs", max_iterations=1, state=damaged)
 
 
 def test_what_it_refuses() -> None:

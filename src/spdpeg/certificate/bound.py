@@ -255,8 +255,11 @@ def bound(
         if not rounding:
             return value if value >= enough else max(value, slopes.loss_part(0.0))
     r1, adjoint = problem.regularizer, problem.F.adjoint
+    best = _value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x)
+    if best >= enough:
+        return best
     least = _least_terms(problem)
-    best = max(_value(problem, slopes, -(slopes.gradient + adjoint(y)), r1, y, x), least)
+    best = max(best, least)
     # A y that is nearly optimal may miss the ball of r1* by a little, and scaling pays for the worst coordinate alone.
     # A few dual steps bring all of them in.
     if r1.homogeneous and not r1.indicator and y.size:

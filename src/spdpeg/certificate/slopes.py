@@ -159,7 +159,7 @@ def objective_size(problem: View) -> float:
     Under a log link it is the loss of the best constant times e.
     """
     if not problem.loss.log_link:
-        penalty = problem.penalty.value(np.zeros(problem.n_coordinates))
+        penalty = problem.penalty.at_zero
         return problem.rows.loss_at_zero + (penalty if math.isfinite(penalty) else 0.0)
     return problem.rows.loss_of_constant(best_constant(problem) + 1.0)
 

@@ -136,9 +136,8 @@ class Recorder:
             with self._clock:
                 self._examined(state)  # as the certificate that comes next asks for
         with np.errstate(over="ignore", invalid="ignore"):  # in a run that is about to be called diverged
-            Fx = self._problem.F.forward(solution.x)
-            self.objective.append(self._evaluate(solution, Fx, self._evaluation or self._stages.evaluation()))
-            self.violation.append(_length(Fx - solution.z))
+            self.objective.append(self._evaluate(solution, self._evaluation or self._stages.evaluation()))
+            self.violation.append(self._violation(solution))
         solution = self._kept_below_start(state, solution)
         self._guard(state)
         if callback is not None:
@@ -164,7 +163,7 @@ class Recorder:
             # lower because it is outside a set.
             self.objective[-1], self._solved = self._left
             self._certified_at, self._evaluation = -1, self._problem.sums.evaluate(self._solved.x)
-            self.violation[-1] = _length(self._problem.F.forward(self._solved.x) - self._solved.z)
+            self.violation[-1] = self._violation(self._solved)
         if not isinstance(self._problem.rows.source, Stream):
             if status in _ENDED:
                 self._collapse(state)
@@ -187,7 +186,7 @@ class Recorder:
         return Result(
             found.x,
             found.x_last,
-            found.z,
+            self._problem.F.forward(found.x) if found.z is None else found.z,
             found.dual,
             kept if kept is not None and kept.size else None,
             objective=self.objective[-1],
@@ -207,17 +206,18 @@ class Recorder:
     def _collapse(self, state: State) -> None:
         """End at x = 0 exactly where that is as good as what was found: at and above the weight where x vanishes."""
         problem, solution = self._problem, self._solution(state)
-        nothing = np.zeros(problem.n_coordinates)
-        penalty, limit = problem.penalty.value(nothing), self.objective[-1]
-        near = abs(problem.penalty.value(solution.x) - penalty) <= _NEARLY_NOTHING * abs(limit)
+        penalty, limit = problem.penalty.at_zero, self.objective[-1]
+        known = self._evaluation or self._stages.evaluation()
+        there = problem.penalty.value(solution.x) if known is None else limit - known.loss
+        near = abs(there - penalty) <= _NEARLY_NOTHING * abs(limit)
         if not near or not np.any(solution.x[: problem.rows.n_features]) or isinstance(problem.rows.source, Partitions):
             return
-        for x in (null_model(problem), np.where(np.arange(nothing.size) < problem.rows.n_features, 0.0, solution.x)):
+        for x in (null_model(problem), np.where(np.arange(problem.n_coordinates) < problem.rows.n_features, 0.0, solution.x)):
             margin = float(x[-1]) * problem.rows.bias if problem.rows.bias else 0.0
             value = problem.rows.loss_of_constant(margin) + penalty
             if value <= limit + _ROUNDING * abs(limit):
                 self.objective[-1], self.violation[-1] = value, 0.0
-                self._solved = solution._replace(x=x, x_last=x.copy(), z=problem.F.forward(x))
+                self._solved = solution._replace(x=x, x_last=x.copy(), z=None)
                 self._certified_at, self._evaluation = -1, problem.sums.evaluate(x)
                 return
 
@@ -274,17 +274,24 @@ class Recorder:
         # A stream that never ended has no length but what was read of it.
         return self._stages.feed.rows_per_pass or max(self.rows[-1], rows) or 1
 
-    def _evaluate(self, solution: Solution, Fx: np.ndarray, evaluation: Evaluation | None) -> float:
-        problem = self._problem
+    def _violation(self, solution: Solution) -> float:
+        """|F x - z|."""
+        return 0.0 if solution.z is None else _length(self._problem.F.forward(solution.x) - solution.z)
+
+    def _evaluate(self, solution: Solution, evaluation: Evaluation | None) -> float:
+        problem, (x, _, z, *_) = self._problem, solution
         if evaluation is not None and evaluation.objective is not None:
             return evaluation.objective
-        own = problem.penalty.value_of_r2(solution.x, Fx if problem.r2.finite else solution.z)
-        penalty = problem.regularizer.value(solution.x) + own
+        if z is None:
+            penalty = problem.penalty.value(x)
+        else:
+            own = problem.penalty.value_of_r2(x, problem.F.forward(x) if problem.r2.finite else z)
+            penalty = problem.regularizer.value(x) + own
         if evaluation is not None:
             return evaluation.loss + penalty
         if isinstance(problem.rows.source, Stream):
-            return LocalSums.of(self._stages.feed.block, problem.loss).loss(solution.x) + penalty
-        return problem.mean_loss(solution.x) + penalty
+            return LocalSums.of(self._stages.feed.block, problem.loss).loss(x) + penalty
+        return problem.mean_loss(x) + penalty
 
     def _kept_below_start(self, state: State, solution: Solution) -> Solution:
         """The solution, or what the method falls back on where that has the lower objective."""

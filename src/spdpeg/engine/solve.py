@@ -290,8 +290,11 @@ def _resumed(problem: View, name: str, plan: Sequence[Planned], batch_size: int,
         )
     rule = plan[len(begun) - 1].method
     fresh = rule.vectors(problem, batch_size, np.zeros(problem.n_coordinates))
-    shapes = {name: vector.shape for name, vector in state.vectors.items()}
-    needed = {name: vector.shape for name, vector in fresh.items()}
+    # Of derived arrays a longer run has more rows.
+    shapes, needed = (
+        {name: vector.shape[name in rule.derived :] for name, vector in vectors.items()}
+        for vectors in (state.vectors, fresh)
+    )
     if shapes != needed:
         odd = sorted(name for name in {*shapes, *needed} if shapes.get(name) != needed.get(name))[0]
         raise StateError(

@@ -147,7 +147,7 @@ class InteriorPoint(Periodic):
         x = v["x"].copy()
         done = state.numbers["exhausted"] or state.numbers["solved"]
         slopes = v["slopes"].copy() if done else None
-        return Solution(x, x.copy(), problem.F.forward(x), -v["y"], slopes)
+        return Solution(x, x.copy(), None, -v["y"], slopes)
 
     def ended(self, state: State) -> Status | None:
         if state.numbers["infeasible"]:

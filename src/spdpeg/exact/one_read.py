@@ -107,7 +107,7 @@ class OneRead(Periodic, Watcher):
     def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         x = v["x"].copy()
-        return Solution(x, x.copy(), problem.F.forward(x), -v["y"], lower=state.numbers["lower"])
+        return Solution(x, x.copy(), None, -v["y"], lower=state.numbers["lower"])
 
     def evaluation(self, state: State) -> Evaluation | None:
         if math.isnan(state.numbers["loss"]):

@@ -108,10 +108,7 @@ class AbsolutePenalties:
         counts = _add_single(K.indptr, K.indices, K.data, cost, weight, kept)
         single, rest = kept[0, : counts[0]], kept[1, : counts[1]]
         source = Source(K, cost, single, rest)
-        first, lengths = K.indptr[rest], K.indptr[rest + 1] - K.indptr[rest]
-        pointers = np.concatenate([[0], np.cumsum(lengths)])
-        at = np.repeat(first - pointers[:-1], lengths) + np.arange(pointers[-1])
-        K = sp.csr_array((K.data[at], K.indices[at], pointers), shape=(rest.size, K.shape[1]))
+        K = sp.csr_array(K[rest])
         return cls(weight, ridge, *_joined(K, cost[rest], _opposite_pairs(K)), source)
 
     @property
@@ -147,9 +144,8 @@ class AbsolutePenalties:
         that were added up share them by their costs.
         """
         assert self.source is not None
-        rows, place, share, cost = self._places
         out = np.zeros(self.source.cost.size)
-        out[rows] = np.clip(share * np.concatenate([slopes, multipliers])[place], -cost, cost)
+        _share(*self._places, slopes, multipliers, out)
         return out
 
     @cached_property
@@ -170,8 +166,7 @@ class AbsolutePenalties:
         at = K.indptr[single]
         place, sign = np.concatenate([K.indices[at], place]), np.concatenate([np.sign(K.data[at]), sign])
         rows = np.concatenate([single, rest])
-        whole = np.where(place < d, self.weight[np.minimum(place, d - 1)], 0.0)
-        whole[place >= d] = self.cost[place[place >= d] - d]
+        whole = np.concatenate([self.weight[place[: single.size]], self.cost[place[single.size :] - d]])
         own_cost = cost[rows]
         share = np.divide(sign * own_cost, whole, out=np.zeros(rows.size), where=whole > 0.0)
         return rows, place, share, own_cost
@@ -236,6 +231,23 @@ def _opposite_pairs(K: sp.csr_array, rows: np.ndarray | slice = slice(None)) -> 
     """Which of some rows of at least two entries have two that are opposite."""
     first, last = K.indptr[:-1][rows], K.indptr[1:][rows]
     return (last - first == 2) & (np.abs(K.data[first] + K.data[first + 1]) <= _OPPOSITE * np.abs(K.data[first]))
+
+
+@kernel
+def _share(
+    rows: np.ndarray,
+    place: np.ndarray,
+    share: np.ndarray,
+    cost: np.ndarray,
+    slopes: np.ndarray,
+    multipliers: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Fill the multipliers of rows by their shares of those at these places, within their intervals."""
+    d = slopes.size
+    for i in range(rows.size):
+        whole = slopes[place[i]] if place[i] < d else multipliers[place[i] - d]
+        out[rows[i]] = min(max(share[i] * whole, -cost[i]), cost[i])
 
 
 @kernel

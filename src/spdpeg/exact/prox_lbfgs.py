@@ -5,22 +5,20 @@ this model is minimised without data by conjugate gradients among the multiplier
 slow: on coordinates that F or a weight takes part in; all others enter it as squares alone and are eliminated. One read
 of the data a step.
 
-Byrd, Nocedal, Schnabel: Representations of quasi-Newton matrices and their use in limited memory methods, Mathematical
-Programming 63, 1994. Becker, Fadili, Ochs: On quasi-Newton forward-backward splitting, SIAM Journal on Optimization 29,
+Becker, Fadili, Ochs: On quasi-Newton forward-backward splitting, SIAM Journal on Optimization 29,
 2019.
 """
 
 import math
+from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
 from ..certificate import Certificate
 from ..data import Block
-from ..errors import UnsupportedError
+from ..errors import StateError, UnsupportedError
 from ..kernels.jit import as_reals
 from ..kernels.terms import Terms
 from ..penalties.conic import ConicForm
@@ -29,16 +27,26 @@ from ..result import Status
 from ..solvers.base import About, FullReads, Solution, per_problem, require_smooth
 from ..state import State
 from ..sums import Evaluation, Sweep
-from ..sums.blocks import column_squares_of, margins_of
+from ..sums.blocks import adjoint_of, column_squares_of, margins_of
 from ..view import View
 from .penalty_form import PenaltyForm
 from .pieces import AbsolutePenalties
+from .secants import Secants
 
 _MEMORY = 40
 """Steps whose curvature is kept."""
 
+_FEW_PAIRS = 4
+"""Room for them at first: new memory for all would cost a short run more than its reads."""
+
 _SAMPLED_ROWS = 256
 """Rows that show how curved the loss is to begin with; later the steps show it."""
+
+_SAMPLED_STEPS = 2
+"""Steps of conjugate gradients on these rows, which are remembered as if they had been taken..."""
+_MOST_BESIDE_SAMPLE = 10
+"""... until so many others were: beside those they are noise. Chosen on seeds 8000 to 8199 of
+benchmarks/random_problems.py."""
 
 _LEAST_CURVATURE = 0.1
 """Fraction of the largest curvature that all rows are taken to have: at first a loss may be a line for many of them."""
@@ -49,9 +57,6 @@ _POWER, _LEAST_UNIT = 0.75, 1e-3
 not the same for all columns but this power of their squares, and at least so much beside the largest: a sample knows no
 more of rare ones. Chosen on seeds 5000 to 5079 and 8000 to 8399 of benchmarks/random_problems.py; in weighted text no
 column holds a twentieth, and one curvature for all takes fewer reads."""
-
-_FEW_ODD = 100
-"""Coordinates with another ridge than all others, up to which products are corrected for them instead of made again."""
 
 _INNER, _INNER_TOL = 1e-3, 0.05
 """Fractions of the gap and of the tolerance that the model is solved to."""
@@ -103,7 +108,7 @@ class ProxLBFGS(FullReads):
 
     def start(self, problem: View, batch_size: int, x0: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         vectors = self._vectors(problem, x0.copy())
-        vectors |= {"moves": np.zeros((_MEMORY, x0.size)), "changes": np.zeros((_MEMORY, x0.size))}
+        vectors |= {"moves": np.zeros((_FEW_PAIRS, x0.size)), "changes": np.zeros((_FEW_PAIRS, x0.size))}
         vectors |= {
             "products": np.zeros((3 * _MEMORY, _MEMORY)),
             "multipliers": np.zeros(self._parts(problem).n_rows),
@@ -116,6 +121,7 @@ class ProxLBFGS(FullReads):
             "pairs": 0,
             "scale": 1.0,
             "unequal": 0,
+            "sampled": 0,
             "stalled": 0,
         }
         return numbers | {"factored": 0, "tol": 0.0}, vectors
@@ -128,36 +134,58 @@ class ProxLBFGS(FullReads):
         first = problem.sums.at(x)
         self._keep(problem, state, x, first)
         state.numbers["value"] = first.loss + problem.penalty.value(x)
-        read = self._scale(problem, state, first)
+        read = self._first_curvature(problem, state, first)
         return problem.sums.n_rows + read
 
-    def _scale(self, problem: View, state: State, first: Sweep) -> int:
-        """Guess the curvature of each column, and that along the gradient; the number of rows read for it.
+    def _first_curvature(self, problem: View, state: State, first: Sweep) -> int:
+        """Guess the curvature of each column, and see that along some steps; the number of rows read for it.
 
         Without it the first model has a curvature of 1, in no units at all.
         """
-        v, sums, g = state.vectors, problem.sums, first.gradient
+        v, sums = state.vectors, problem.sums
         sample = sums.sample(_SAMPLED_ROWS)
         if sample is None:
-            towards = g
-            there = sums.at(v["x"] - g, model=first, ahead=v["x"] - g)
-            assert there.predicted_gradient is not None
-            curved, read = float(g @ (g - there.predicted_gradient)), sums.n_rows
-        else:
-            (rows, labels, weights), n, read = sample.block, sample.block.labels.size, sample.read
-            curvatures = problem.loss.second_derivative(margins_of(rows, n, v["x"]), labels)
-            curvatures = np.maximum(curvatures, _LEAST_CURVATURE * problem.loss.curvature)
-            curvatures *= weights if weights.size else 1.0
-            squares = column_squares_of(Block(rows, labels, as_reals(curvatures)))
-            most = float(squares.max(initial=0.0))
-            if most > _UNEQUAL * float(squares.sum()):
-                v["units"][:] = np.maximum((squares / most) ** _POWER, _LEAST_UNIT)
-                state.numbers["unequal"] = 1
-            towards = g / v["units"]
-            curved = float(np.mean(curvatures * np.square(margins_of(rows, n, towards))))
-        scale = curved / float(towards @ (v["units"] * towards)) if np.any(towards) else 0.0
-        state.numbers["scale"] = scale if 0.0 < scale < math.inf else 1.0
-        return read
+
+            def product(step: np.ndarray) -> np.ndarray:
+                there = sums.at(v["x"] + step, model=first, ahead=v["x"] + step)
+                assert there.predicted_gradient is not None
+                return there.predicted_gradient - first.gradient
+
+            self._try(problem, state, product, 1)
+            return sums.n_rows
+        (rows, labels, weights), n = sample.block, sample.block.labels.size
+        curvatures = problem.loss.second_derivative(margins_of(rows, n, v["x"]), labels)
+        curvatures = np.maximum(curvatures, _LEAST_CURVATURE * problem.loss.curvature)
+        curvatures *= weights if weights.size else 1.0
+        squares = column_squares_of(Block(rows, labels, as_reals(curvatures)))
+        most = float(squares.max(initial=0.0))
+        if most > _UNEQUAL * float(squares.sum()):
+            v["units"][:] = np.maximum((squares / most) ** _POWER, _LEAST_UNIT)
+            state.numbers["unequal"] = 1
+        self._try(problem, state, lambda step: adjoint_of(rows, curvatures, margins_of(rows, n, step)), _SAMPLED_STEPS)
+        state.numbers["sampled"] = state.numbers["pairs"]
+        return sample.read
+
+    def _try(self, problem: View, state: State, product: Callable[[np.ndarray], np.ndarray], steps: int) -> None:
+        """Remember the first steps of conjugate gradients without F, given products with the curvature of the loss."""
+        v, ridge, units = state.vectors, self._parts(problem).ridge, self._units(state)
+        left = -(v["gradient"] + ridge * v["x"])
+        ahead = left / units
+        step, size, scale = ahead, float(left @ ahead), state.numbers["scale"]
+        for k in range(steps):
+            change = product(step)
+            self._remember(state, step, change)
+            # Later ones go where little is left, and are more of the noise in a sample.
+            scale = state.numbers["scale"] if k == 0 else scale
+            change += ridge * step
+            curved = float(step @ change)
+            if not 0.0 < curved < math.inf:
+                break
+            left = left - (size / curved) * change
+            ahead = left / units
+            before, size = size, float(left @ ahead)
+            step = ahead + (size / before) * step
+        state.numbers["scale"] = scale
 
     def on_certificate(
         self, problem: View, state: State, certificate: Certificate, evaluation: Evaluation, tol: float | None
@@ -187,13 +215,14 @@ class ProxLBFGS(FullReads):
         gained = before - numbers["value"]
         numbers["stalled"] = numbers["stalled"] + 1 if gained <= _ROUNDING * abs(before) else 0
         if numbers["stalled"]:
-            numbers["pairs"] = 0  # of many steps that nearly depend on each other rounding may have made a wrong matrix
+            # Of many steps that nearly depend on each other rounding may have made a wrong matrix.
+            numbers["pairs"] = numbers["sampled"] = 0
         return reads * problem.sums.n_rows
 
     def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
         x = v["x"].copy()
-        return Solution(x, x.copy(), problem.F.forward(x), -v["y"])
+        return Solution(x, x.copy(), None, -v["y"])
 
     def evaluation(self, state: State) -> Evaluation | None:
         known = super().evaluation(state)
@@ -205,6 +234,11 @@ class ProxLBFGS(FullReads):
     def may_be_optimal(self, state: State, tol: float) -> bool:
         # A model has a multiplier to try, the start at 0 has none.
         return state.iterations > 0 or bool(state.vectors["x"].any())
+
+    def check_state(self, problem: View, state: State) -> None:
+        v = state.vectors
+        if not int(state.numbers["pairs"]) <= len(v["moves"]) == len(v["changes"]) <= _MEMORY:
+            raise StateError("The state's steps and changes of the gradient do not fit each other. Start a new run.")
 
     def _minimum(self, problem: View, state: State) -> tuple[np.ndarray, np.ndarray, float, float]:
         """That of the model, its multiplier of r2, the penalties there, and the change that is promised."""
@@ -237,7 +271,7 @@ class ProxLBFGS(FullReads):
         before = numbers["value"] - numbers["loss"]
         return float(v["gradient"] @ (z - v["x"])) + penalty - before
 
-    def _curvature(self, state: State) -> "Secants":
+    def _curvature(self, state: State) -> Secants:
         pairs, v = int(state.numbers["pairs"]), state.vectors
         kept = v["products"].reshape(3, _MEMORY, _MEMORY)[:, :pairs, :pairs]
         return Secants(v["moves"][:pairs], v["changes"][:pairs], kept, state.numbers["scale"], self._units(state))
@@ -250,24 +284,31 @@ class ProxLBFGS(FullReads):
     def _remember(self, state: State, move: np.ndarray, change: np.ndarray) -> None:
         """Keep a pair of step and change of the gradient, the last ones of them."""
         v, numbers, units = state.vectors, state.numbers, self._units(state)
-        scaled = units * move
+        scaled, back = (units * move, change / units) if isinstance(units, np.ndarray) else (move, change)
         product, square = float(move @ change), float(move @ scaled)
         # A pair without curvature would make B singular or indefinite.
-        if not product > _CURVED * math.sqrt(square * float(change @ (change / units))):
+        if not product > _CURVED * math.sqrt(square * float(change @ back)):
             return
         pairs, products = int(numbers["pairs"]), v["products"].reshape(3, _MEMORY, _MEMORY)
-        # The oldest pair makes room.
-        if pairs == _MEMORY:
+        # The oldest pair makes room; those of a sample are gone by then.
+        sampled = int(numbers["sampled"])
+        gone = sampled if sampled and pairs == sampled + _MOST_BESIDE_SAMPLE else int(pairs == _MEMORY)
+        if gone:
             for kept in (v["moves"], v["changes"]):
-                kept[:-1] = kept[1:].copy()
-            products[:, :-1, :-1] = products[:, 1:, 1:].copy()
-            pairs -= 1
+                kept[:-gone] = kept[gone:].copy()
+            products[:, :-gone, :-gone] = products[:, gone:, gone:].copy()
+            pairs, numbers["sampled"] = pairs - gone, 0
+        for name in ("moves", "changes"):
+            if pairs == len(v[name]):
+                more = np.zeros((min(pairs, _MEMORY - pairs), move.size))
+                v[name] = np.concatenate([v[name], more])
         # Pairs of length 1: all numbers of the model keep one size while steps become short.
         length = math.sqrt(square)
         moves, changes, known = v["moves"], v["changes"], slice(pairs + 1)
-        moves[pairs], changes[pairs] = move / length, change / length
+        np.divide(move, length, out=moves[pairs])
+        np.divide(change, length, out=changes[pairs])
         numbers["pairs"], numbers["scale"] = pairs + 1, product / square
-        products[0, pairs, known] = products[0, known, pairs] = moves[known] @ (scaled / length)
+        products[0, pairs, known] = products[0, known, pairs] = moves[known] @ scaled / length
         products[1, pairs, known] = changes[known] @ moves[pairs]
         products[1, known, pairs] = moves[known] @ changes[pairs]
         products[2, pairs, known] = products[2, known, pairs] = changes[known] @ changes[pairs]
@@ -280,86 +321,20 @@ class ProxLBFGS(FullReads):
         return _Parts(form, form.lines)
 
 
-class Secants(NamedTuple):
-    """The matrix that BFGS makes of a diagonal one, by pairs of steps and changes of the gradient.
-
-    With S and Y the steps and changes as rows and U the units, B = scale U - W^T M^-1 W, W = (scale S U; Y),
-    M = ((scale S U S^T, L), (L^T, -D)), where L is the lower triangle of S Y^T without its diagonal D.
-    """
-
-    moves: np.ndarray
-    changes: np.ndarray
-    products: np.ndarray
-    """S U S^T, S Y^T and Y Y^T."""
-    scale: float
-    units: np.ndarray | float
-
-    @property
-    def diagonal(self) -> np.ndarray | float:
-        """scale U."""
-        return self.scale * self.units
-
-    def rows(self, columns: np.ndarray) -> np.ndarray:
-        """W of some coordinates, by coordinate."""
-        n = len(self.moves)
-        out = np.empty((columns.size, 2 * n))
-        for i, row in enumerate([*self.moves, *self.changes]):
-            out[:, i] = row[columns]
-        out[:, :n] *= self.diagonal[columns, None] if isinstance(self.diagonal, np.ndarray) else self.diagonal
-        return out
-
-    def times(self, x: np.ndarray) -> np.ndarray:
-        """W x."""
-        return np.concatenate([self.moves @ (self.diagonal * x), self.changes @ x])
-
-    def adjoint(self, t: np.ndarray) -> np.ndarray:
-        """W^T t."""
-        n = len(self.moves)
-        return np.asarray(self.diagonal * (t[:n] @ self.moves) + t[n:] @ self.changes)
-
-    def squares(self, D: np.ndarray) -> np.ndarray:
-        """W D^-1 W^T."""
-        if not len(self.moves):
-            return np.zeros((0, 0))
-        if not isinstance(self.units, np.ndarray):
-            # D is nearly always one number, but for an intercept: then the products are known.
-            common = float(D.max())
-            odd = np.flatnonzero(common != D)
-            if odd.size <= _FEW_ODD:
-                (SS, SY, YY), scale, of_odd = self.products, self.diagonal, self.rows(odd)
-                known = np.block([[scale * scale * SS, scale * SY], [scale * SY.T, YY]])
-                return known / common + (of_odd.T * (1.0 / D[odd] - 1.0 / common)) @ of_odd
-        W = np.concatenate([self.moves * self.diagonal, self.changes])
-        return (W / D) @ W.T
-
-    @property
-    def middle(self) -> np.ndarray:
-        """M."""
-        lower = np.tril(self.products[1], -1)
-        return np.block([[self.scale * self.products[0], lower], [lower.T, -np.diag(self.products[1].diagonal())]])
-
-    def orthogonal(self) -> LowRank:
-        """The same with orthonormal rows."""
-        d = self.moves.shape[1]
-        if not len(self.moves):
-            return LowRank(np.full(d, self.diagonal), np.zeros((0, d)), np.zeros(0))
-        W = np.vstack([self.moves * self.diagonal, self.changes])
-        Q, R = scipy.linalg.qr(W.T, mode="economic")
-        core = -R @ np.linalg.solve(self.middle, R.T)
-        values, vectors = np.linalg.eigh(0.5 * (core + core.T))
-        return LowRank(np.full(d, self.diagonal), np.ascontiguousarray((Q @ vectors).T), values)
-
-
 class _Parts:
     """The penalties, and which coordinates are more than squares in them."""
 
     def __init__(self, form: PenaltyForm, lines: AbsolutePenalties) -> None:
         self._form, self._lines = form, lines
-        K, self._singles = lines.K, np.flatnonzero(lines.weight)
-        used = lines.weight > 0.0
+        K, used = lines.K, lines.weight > 0.0
+        singles = self._singles = np.flatnonzero(used)
         used[K.indices] = True
         self._used = np.flatnonzero(used)
-        place, singles = np.cumsum(used) - 1, self._singles
+        place = np.empty(used.size, dtype=np.int64)
+        place[self._used] = np.arange(self._used.size)
+        ridge = lines.ridge
+        self.ridge = float(ridge[0]) if ridge.size and np.all(ridge == ridge[0]) else ridge
+        """Of each coordinate; one number if they are equal, as they are but for an intercept's."""
         # The lines of the coordinates themselves, then K, on the columns that are used.
         self._rows = multipliers.CostedRows(
             np.concatenate([np.arange(singles.size), singles.size + K.indptr.astype(np.int64)]),
@@ -388,23 +363,25 @@ class _Parts:
         They begin with the multipliers `y` of an earlier model, and leave their own there.
         """
         used = self._used
-        diagonal = B.diagonal
-        D = diagonal + self._lines.ridge
-        middle = B.middle
-        right = diagonal * x - g - B.adjoint(np.linalg.solve(middle, B.times(x)))
-        own = right / D
+        D = B.diagonal + self.ridge
+        # In steps from x the model has no curvature to begin with that would take products with all pairs.
+        step = -self.ridge * x
+        step -= g
+        right = step[used]
+        own = step / D
         own[used] = 0.0
-        inner = np.linalg.inv(B.squares(D) - middle)
-        H = multipliers.Inverse(D[used], B.rows(used), inner, B.times(own))
-        w, few, gap = multipliers.descend(H, right[used], self._rows, y, aim, _MOST_PRODUCTS)
+        inner = np.linalg.inv(B.squares(D) - B.middle)
+        H = multipliers.Inverse(np.full(used.size, D) if isinstance(D, float) else D[used], B.columns(used), inner, B.times(own))
+        w, few, gap = multipliers.descend(H, right, self._rows, x[used], y, aim, _MOST_PRODUCTS)
         if not gap <= aim:
             return None
-        z = (right - B.adjoint(few)) / D
-        z[used] = w
-        singles = self._singles
+        step -= B.adjoint(few)
+        step /= D
+        step[used] = w
+        z, singles = x + step, self._singles
         # A coordinate is 0 where its multiplier has more room than its own part of the model has slope.
         room = self._lines.weight[singles] - np.abs(y[: singles.size])
-        z[singles[room > D[singles] * np.abs(z[singles])]] = 0.0
+        z[singles[room > (D if isinstance(D, float) else D[singles]) * np.abs(z[singles])]] = 0.0
         return z, self._multiplier(z, y), gap
 
     def minimum(self, B: LowRank, x: np.ndarray, g: np.ndarray, accuracy: float) -> tuple[np.ndarray, np.ndarray]:

@@ -130,7 +130,7 @@ class ProxNewton(FullReads):
             x = moved
         start = self._steps(problem).start(x)
         nothing = np.zeros(x.size)
-        at_zero = problem.rows.loss_at_zero + problem.penalty.value(nothing) if sampled else math.nan
+        at_zero = problem.rows.loss_at_zero + problem.penalty.at_zero if sampled else math.nan
         if sampled and not start.value <= at_zero:
             start, reads = self._steps(problem).start(nothing), 2  # the sample was not like the rest
         if problem.loss.log_link and given and not math.isfinite(start.value):
@@ -171,7 +171,7 @@ class ProxNewton(FullReads):
         slopes = gradient = None
         if state.numbers["predicted"]:
             slopes, gradient = self._slopes(state), v["slopes_gradient"].copy()
-        return Solution(x, x.copy(), problem.F.forward(x), -v["y"], slopes, gradient)
+        return Solution(x, x.copy(), None, -v["y"], slopes, gradient)
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
         numbers = state.numbers
@@ -234,7 +234,7 @@ class ProxNewton(FullReads):
         numbers["floor"], numbers["value"] = at.floor, at.value
         if math.isnan(numbers["start"]) and math.isfinite(at.value) and not problem.loss.attained:
             # That at x = 0 if it is less: a start far away, or the first point inside a domain, may have any.
-            at_zero = problem.rows.loss_at_zero + problem.penalty.value(np.zeros(at.x.size))
+            at_zero = problem.rows.loss_at_zero + problem.penalty.at_zero
             numbers["start"] = min(at.value, at_zero if math.isfinite(at_zero) else problem.rows.loss_at_zero)
         numbers["drop"] = at.predicted / abs(at.value) if at.value else 0.0
         numbers["exhausted"], numbers["infeasible"] = at.exhausted, at.infeasible

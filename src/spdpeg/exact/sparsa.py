@@ -133,7 +133,7 @@ class SpaRSA(FullReads):
     def solution(self, problem: View, state: State) -> Solution:
         x = state.vectors["x"].copy()
         y = problem.penalty.chain_dual(x, -state.vectors["gradient"])
-        return Solution(x, x.copy(), problem.F.forward(x), -y)
+        return Solution(x, x.copy(), None, -y)
 
     def may_be_optimal(self, state: State, tol: float) -> bool:
         # The gap is of the order of the root of what is left, so a step that still gains much proves nothing.

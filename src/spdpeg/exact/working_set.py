@@ -196,7 +196,7 @@ class WorkingSet(FullReads):
             x, y = v["x"].copy(), v["y"]
         else:
             x, y = self._small.point(v["x"]), self._small.multiplier(v["y"])
-        return Solution(x, x.copy(), problem.F.forward(x), -y)
+        return Solution(x, x.copy(), None, -y)
 
     def evaluation(self, state: State) -> Evaluation | None:
         known = super().evaluation(state)

@@ -1,9 +1,9 @@
 """Absolute values beside a matrix that is diagonal plus few rows: conjugate gradients among the multipliers.
 
-    min over w of  1/2 w^T H w - b^T w + sum_e cost_e |K_e w|,    H = diag(D) + rows^T core^-1 rows
+    min over w of  1/2 w^T H w - b^T w + sum_e cost_e |K_e (x + w)|,    H = diag(D) + rows^T core^-1 rows
 
-The multipliers y of the rows of K minimise 1/2 (b - K^T y)^T H^-1 (b - K^T y) within |y_e| <= cost_e, and H^-1 is again
-diagonal plus few rows. Nothing is factored, and a step is two products with K: from multipliers of a similar model some
+The multipliers y of the rows of K minimise 1/2 (b - K^T y)^T H^-1 (b - K^T y) - x^T K^T y within |y_e| <= cost_e, and
+H^-1 is again diagonal plus few rows. Nothing is factored, and a step is two products with K: from multipliers of a similar model some
 ten of them are enough. Where pieces are large, as on a grid, the multipliers within them are badly conditioned and the
 steps many; interior points (`minimize`) do not mind.
 
@@ -53,14 +53,18 @@ class _Work(NamedTuple):
     towards: np.ndarray
     curved: np.ndarray
     before: np.ndarray
+    start: np.ndarray
+    """K x."""
     w: np.ndarray
     right: np.ndarray
+    over: np.ndarray
+    """1 / D."""
     few: np.ndarray
     sums: np.ndarray
 
 
 def descend(
-    H: Inverse, b: np.ndarray, K: CostedRows, y: np.ndarray, aim: float, most: int
+    H: Inverse, b: np.ndarray, K: CostedRows, x: np.ndarray, y: np.ndarray, aim: float, most: int
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Improve the multipliers `y` in place until the gap is at most `aim`, or about `most` products with H^-1 are made.
 
@@ -73,8 +77,8 @@ def descend(
     gap : float
         In units of the objective.
     """
-    work = _Work(*np.empty((6, y.size)), *np.empty((2, b.size)), *np.empty((2, H.beside.size)))
-    gap = float(_descend(H, b, K, y, aim, most, work))
+    work = _Work(*np.empty((7, y.size)), *np.empty((3, b.size)), *np.empty((2, H.beside.size)))
+    gap = float(_descend(H, b, K, x, y, aim, most, work))
     return work.w, work.few, gap
 
 
@@ -130,14 +134,16 @@ def _measured(limit: np.ndarray, y: np.ndarray, g: np.ndarray) -> tuple[float, f
 
 @shared
 def _slopes(H: Inverse, b: np.ndarray, K: CostedRows, y: np.ndarray, work: _Work) -> None:
-    """w = H^-1 (b - K^T y), and the slopes -K w."""
+    """w = H^-1 (b - K^T y), and the slopes -K (x + w)."""
     for j in range(b.size):
         work.right[j] = b[j]
     _add(K, work.unit, y, -1.0, work.right)
     for i in range(H.beside.size):
         work.sums[i] = H.beside[i]
-    _inverted(H, work.right, work.sums, work.few, work.w)
+    _inverted(H, work, work.w)
     _applied(K, work.unit, work.w, -1.0, work.slope)
+    for e in range(y.size):
+        work.slope[e] -= work.start[e]
 
 
 @shared
@@ -146,7 +152,7 @@ def _curvature(H: Inverse, K: CostedRows, work: _Work) -> None:
     work.right[:] = 0.0
     _add(K, work.unit, work.towards, 1.0, work.right)
     work.sums[:] = 0.0
-    _inverted(H, work.right, work.sums, work.few, work.right)
+    _inverted(H, work, work.right)
     _applied(K, work.unit, work.right, 1.0, work.curved)
 
 
@@ -171,11 +177,12 @@ def _applied(K: CostedRows, unit: np.ndarray, w: np.ndarray, sign: float, out: n
 
 
 @shared
-def _inverted(H: Inverse, b: np.ndarray, sums: np.ndarray, few: np.ndarray, out: np.ndarray) -> None:
-    """H^-1 b, where `sums` has what other coordinates add to the products with the few rows."""
+def _inverted(H: Inverse, work: _Work, out: np.ndarray) -> None:
+    """H^-1 of `right`, where `sums` has what other coordinates add to the products with the few rows."""
+    b, over, sums, few = work.right, work.over, work.sums, work.few
     n, r = H.rows.shape
     for j in range(n):
-        own = b[j] / H.D[j]
+        own = over[j] * b[j]
         if own != 0.0:
             for i in range(r):
                 sums[i] += H.rows[j, i] * own
@@ -188,21 +195,26 @@ def _inverted(H: Inverse, b: np.ndarray, sums: np.ndarray, few: np.ndarray, out:
         total = b[j]
         for i in range(r):
             total -= H.rows[j, i] * few[i]
-        out[j] = total / H.D[j]
+        out[j] = over[j] * total
 
 
 @kernel
-def _descend(H: Inverse, b: np.ndarray, K: CostedRows, y: np.ndarray, aim: float, most: int, work: _Work) -> float:
+def _descend(
+    H: Inverse, b: np.ndarray, K: CostedRows, x: np.ndarray, y: np.ndarray, aim: float, most: int, work: _Work
+) -> float:
     """In units in which the rows of K have length 1 beside D."""
     unit, limit, g, p, product = work.unit, work.limit, work.slope, work.towards, work.curved
     m = y.size
+    for j in range(b.size):
+        work.over[j] = 1.0 / H.D[j]
     for e in range(m):
         square = 0.0
         for k in range(K.pointers[e], K.pointers[e + 1]):
-            square += K.values[k] * K.values[k] / H.D[K.columns[k]]
+            square += K.values[k] * K.values[k] * work.over[K.columns[k]]
         unit[e] = 1.0 / math.sqrt(square) if square > 0.0 else 1.0
         limit[e] = K.cost[e] / unit[e]
         y[e] = min(max(y[e] / unit[e], -limit[e]), limit[e])
+    _applied(K, unit, x, 1.0, work.start)
     _slopes(H, b, K, y, work)
     gap, inside, ends = _measured(limit, y, g)
     conjugate, drifted = False, False

@@ -90,7 +90,8 @@ class Solution(NamedTuple):
 
     x: np.ndarray
     x_last: np.ndarray
-    z: np.ndarray
+    z: np.ndarray | None
+    """None where it is F x itself."""
     dual: np.ndarray
     slopes: np.ndarray | None = None
     """Slopes of the loss, one for each row, where the method keeps them: at a kink x does not determine them."""
@@ -125,7 +126,7 @@ class Solver(Parameterized):
     about: ClassVar[About]
 
     derived: ClassVar[tuple[str, ...]] = ()
-    """Vectors of the state that are finite where the others are; the loop looks at those alone."""
+    """Arrays of the state that are finite where the others are; the loop looks at those alone. Their rows may grow."""
 
     sampling: str = "auto"
 

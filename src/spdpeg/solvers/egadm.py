@@ -80,6 +80,7 @@ class EGADM(Extragradient):
     def solution(self, problem: View, state: State) -> Solution:
         whole = super().solution(problem, state)
         m = problem.F.n_outputs
+        assert whole.z is not None
         return whole._replace(z=whole.z[:m], dual=whole.dual[:m])
 
     def _steps(self, problem: View, batch_size: int) -> tuple[StepRule, float]:

@@ -76,7 +76,7 @@ class LinearProgram(Solver):
 
     def solution(self, problem: View, state: State) -> Solution:
         v = state.vectors
-        return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["x"]), -v["y"], v["u"].copy())
+        return Solution(v["x"].copy(), v["x"].copy(), None, -v["y"], v["u"].copy())
 
 
 def _solve(problem: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -99,6 +99,7 @@ class OnlineADMM(Exact):
     def solution(self, problem: View, state: State) -> Solution:
         whole = super().solution(problem, state)
         m = problem.F.n_outputs
+        assert whole.z is not None
         return whole._replace(z=whole.z[:m], dual=whole.dual[:m])
 
 

@@ -132,6 +132,7 @@ class SAGADMM(Linearized):
     def solution(self, problem: View, state: State) -> Solution:
         whole = super().solution(problem, state)
         m = problem.F.n_outputs
+        assert whole.z is not None
         return whole._replace(z=whole.z[:m], dual=whole.dual[:m])
 
     def _estimator(self, problem: View, state: State) -> Estimator:

@@ -219,7 +219,7 @@ class SPDPEG(Extragradient):
         if found is None:
             return None
         start = found.outside(problem, state, state.vectors["start"])
-        return Solution(start, start.copy(), problem.F.forward(start), np.zeros(problem.F.n_outputs))
+        return Solution(start, start.copy(), None, np.zeros(problem.F.n_outputs))
 
     def step_rule(self, state: State) -> StepRule:
         if "learned" not in state.vectors:

@@ -255,7 +255,7 @@ class VRSPDPEG(Periodic, Watcher):
             return Solution(v["spare"].copy(), v["x"].copy(), v["z"].copy(), -v["y_bar"])
         if numbers["joint"]:
             y = problem.penalty.chain_dual(v["x"], -v["mean"])
-            return Solution(v["x"].copy(), v["x"].copy(), problem.F.forward(v["x"]), -y)
+            return Solution(v["x"].copy(), v["x"].copy(), None, -y)
         return Solution(v["x"].copy(), v["x"].copy(), v["z"].copy(), -v["y"])
 
     def on_certificate(

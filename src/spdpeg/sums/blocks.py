@@ -12,7 +12,7 @@ from ..data.blocks import pick_rows
 from ..data.sources import file_of
 from ..kernels.jit import CHUNK, Term
 from ..kernels.lapack import ROUTINES
-from ..kernels.row_sums import column_squares, squared_lengths
+from ..kernels.row_sums import adjoint, column_squares, squared_lengths
 from ..kernels.row_sums import margins as row_margins
 from ..kernels.rows import Rows
 from ..kernels.sweeps import Ahead, AtRows, DenseChunk, Labelled, outer_sum, read_margins, sweep
@@ -267,6 +267,13 @@ def rows_at_margins(block: Block, loss: Loss, known: np.ndarray) -> AtRows:
     here = AtRows(known, np.empty(known.size), np.empty(known.size))
     read_margins(Labelled(*block, loss.read_term, loss.curvatures_term), here)
     return here
+
+
+def adjoint_of(rows: Rows, weights: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Means of w u_i a_i."""
+    out = np.empty(rows.width + (rows.bias != 0.0))
+    adjoint(rows, weights, u, out)
+    return out
 
 
 def column_squares_of(block: Block) -> np.ndarray:

@@ -75,6 +75,14 @@ class Regularization:
 
     def value(self, x: np.ndarray) -> float:
         """r1(x) + r2(F x); infinite outside the domain."""
+        return self._value(x) if x.any() else self.at_zero
+
+    @cached_property
+    def at_zero(self) -> float:
+        """The value at x = 0, where most runs start and which the size of an objective is measured by."""
+        return self._value(np.zeros(self.n_coordinates))
+
+    def _value(self, x: np.ndarray) -> float:
         if self.joint is not None:
             return self.joint.value(x)
         return self.regularizer.value(x) + self.value_of_r2(x, self.F.forward(x))
