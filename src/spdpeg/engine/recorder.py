@@ -212,7 +212,8 @@ class Recorder:
         near = abs(there - penalty) <= _NEARLY_NOTHING * abs(limit)
         if not near or not np.any(solution.x[: problem.rows.n_features]) or isinstance(problem.rows.source, Partitions):
             return
-        for x in (null_model(problem), np.where(np.arange(problem.n_coordinates) < problem.rows.n_features, 0.0, solution.x)):
+        same_intercept = np.where(np.arange(problem.n_coordinates) < problem.rows.n_features, 0.0, solution.x)
+        for x in (null_model(problem), same_intercept):
             margin = float(x[-1]) * problem.rows.bias if problem.rows.bias else 0.0
             value = problem.rows.loss_of_constant(margin) + penalty
             if value <= limit + _ROUNDING * abs(limit):

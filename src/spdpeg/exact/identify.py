@@ -203,7 +203,7 @@ def _steepest(form: ConicForm, downhill: np.ndarray) -> tuple[np.ndarray, np.nda
     enough = np.where(np.diff(K.indptr) <= 2, float(np.abs(downhill).sum()) / least, np.inf)
     rows = CostedRows(K.indptr.astype(np.int64), K.indices.astype(np.int64), K.data, np.minimum(form.up, enough))
     for products, promising in _PRODUCTS:
-        gap = descend(identity, downhill, rows, y, _EXACT * size, products)[2]
+        gap = descend(identity, downhill, rows, np.zeros(n), y, _EXACT * size, products)[2]
         if gap <= _EXACT * size:
             return y, np.abs(y) < (1.0 - _AT_END) * form.up
         if gap > promising * size:

@@ -371,7 +371,8 @@ class _Parts:
         own = step / D
         own[used] = 0.0
         inner = np.linalg.inv(B.squares(D) - B.middle)
-        H = multipliers.Inverse(np.full(used.size, D) if isinstance(D, float) else D[used], B.columns(used), inner, B.times(own))
+        own_D = np.full(used.size, D) if isinstance(D, float) else D[used]
+        H = multipliers.Inverse(own_D, B.columns(used), inner, B.times(own))
         w, few, gap = multipliers.descend(H, right, self._rows, x[used], y, aim, _MOST_PRODUCTS)
         if not gap <= aim:
             return None

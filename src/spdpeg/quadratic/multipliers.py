@@ -3,9 +3,9 @@
     min over w of  1/2 w^T H w - b^T w + sum_e cost_e |K_e (x + w)|,    H = diag(D) + rows^T core^-1 rows
 
 The multipliers y of the rows of K minimise 1/2 (b - K^T y)^T H^-1 (b - K^T y) - x^T K^T y within |y_e| <= cost_e, and
-H^-1 is again diagonal plus few rows. Nothing is factored, and a step is two products with K: from multipliers of a similar model some
-ten of them are enough. Where pieces are large, as on a grid, the multipliers within them are badly conditioned and the
-steps many; interior points (`minimize`) do not mind.
+H^-1 is again diagonal plus few rows. Nothing is factored, and a step is two products with K: from multipliers of a
+similar model some ten of them are enough. Where pieces are large, as on a grid, the multipliers within them are badly
+conditioned and the steps many; interior points (`minimize`) do not mind.
 
 Steps are conjugate gradients among the multipliers inside their intervals. Where a step leaves an interval it is cut
 off there, and where more is to be gained by multipliers at an end of theirs, these move first (proportioning).
