@@ -11,8 +11,6 @@ import math
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.sparse as sp
-import scipy.sparse.linalg
 
 from ..errors import UnsupportedError
 from ..kernels.jit import call_linear, call_prox, kernel
@@ -20,6 +18,7 @@ from ..kernels.terms import Terms
 from ..penalties import Penalty
 from ..sums import Evaluation, Token
 from ..view import View
+from .balanced import balanced
 from .record import Certificate
 from .residual import kkt_residual, residual
 from .restore import restored, sharper_value
@@ -53,13 +52,6 @@ _FARTHEST = 10.0
 
 _NOISE = 1e-14
 """Fraction of the strongest effect below which a multiplier may be taken for 0."""
-
-_MOST_INPUTS = 50_000
-"""Inputs of F up to which a multiplier is corrected by solving a linear system with F^T F."""
-
-_SHIFT = 1e-10
-_REFINEMENTS = 5
-"""Fraction of the mean diagonal that is added to F^T F, which is singular, and the corrections that undo it."""
 
 _MOST_COST = 1e-3
 """Fraction of a bound that may be given up for the excess that rounding leaves."""
@@ -268,7 +260,7 @@ def bound(
         best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(polished)), r1, polished, x))
     # No better than the trivial bound: there is an excess where r1 is 0, where no scaling helps.
     if best <= least and y.size:
-        corrected = _corrected(problem, slopes, y)
+        corrected = balanced(problem, slopes.gradient, y, _sizes(problem, slopes))
         if corrected is not None:
             best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(corrected)), r1, corrected, x))
         # Where the loss is at its least, slopes are what rounding left of 0.
@@ -348,7 +340,7 @@ def _value(
     # is bounded generously. Left unpaid, it could make a gap negative.
     if np.any(excess) or np.any(unseen):
         # Sums of this size were added up to v.
-        size = problem.bounds.column_sizes * (fraction * root_mean_square(problem, slopes))
+        size = fraction * _sizes(problem, slopes)
         if y is not None and y.size:
             size = size + abs(problem.F.matrix()).T @ np.abs(y)
         inside = r1.nearest_dual_by(v, size)
@@ -378,6 +370,11 @@ def _value(
     if scale * cost > _MOST_COST * abs(total):
         return -math.inf
     return total if total < math.inf and not math.isnan(total) else -math.inf
+
+
+def _sizes(problem: View, slopes: Slopes) -> np.ndarray:
+    """Sizes of the sums over rows that make the gradient."""
+    return problem.bounds.column_sizes * root_mean_square(problem, slopes)
 
 
 def _may_be_huge(problem: View) -> bool:
@@ -427,30 +424,6 @@ def _over_diagonal(problem: View, y: np.ndarray) -> Slopes | None:
         return None
     back = problem.F.adjoint(y)
     return given(problem, -back[rows.indices] / factors, -back)
-
-
-def _corrected(problem: View, slopes: Slopes, y: np.ndarray) -> np.ndarray | None:
-    """The y nearest to the given one that has no excess over the domain of r1*, if F reaches it."""
-    v = -(slopes.gradient + problem.F.adjoint(y))
-    excess = v - problem.regularizer.nearest_dual(v)
-    free = np.flatnonzero(problem.regularizer.free(v.size))
-    if problem.n_coordinates > _MOST_INPUTS or np.any(np.delete(excess, free)):
-        return None
-    F = sp.csc_array(problem.F.matrix())[:, free]
-    gram = sp.csc_array(F.T @ F)
-    diagonal = gram.diagonal()
-    used = np.flatnonzero(diagonal > 0.0)  # an intercept is not reached: it is profiled out
-    if used.size == 0:
-        return None
-    F, gram = F[:, used], gram[used][:, used]
-    shifted = gram + _SHIFT * float(diagonal[used].mean()) * sp.eye_array(used.size)
-    solve = scipy.sparse.linalg.splu(sp.csc_array(shifted), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve
-    right = excess[free[used]]
-    w = solve(right)
-    # The shift made the system solvable and its solution wrong; refinement against F^T F itself takes that back.
-    for _ in range(_REFINEMENTS):
-        w = w + solve(right - gram @ w)
-    return np.asarray(y + F @ w)
 
 
 def _polish(problem: View, y: np.ndarray, gradient: np.ndarray) -> None:
