@@ -22,6 +22,10 @@ _OPPOSITE = 1e-12
 _VANISHES = 1e-11
 """A row vanishes at x if K_e x is smaller than this fraction of the sum of its absolute terms."""
 
+_SOLVED = 1e-12
+"""The same of what the terms would be if all were as large as the largest of x, for rows that are equations among the
+pieces: these are met up to rounding of the whole system."""
+
 
 class Pieces(NamedTuple):
     """Coordinates by piece."""
@@ -174,7 +178,28 @@ class AbsolutePenalties:
     def vanishing(self, x: np.ndarray) -> np.ndarray:
         """Which rows of K vanish at x, up to rounding."""
         # Relative to the terms of the sum: what rounding leaves of equal entries is in proportion to them.
-        return np.abs(self.K @ x) <= _VANISHES * (abs(self.K) @ np.abs(x))
+        size = _VANISHES * (abs(self.K) @ np.abs(x))
+        if not self.pairs.all():
+            largest = float(np.max(np.abs(x), initial=0.0))
+            size = np.maximum(size, np.where(self.pairs, 0.0, _SOLVED * largest * self._row_sums))
+        return np.abs(self.K @ x) <= size
+
+    def without_rounding(self, x: np.ndarray) -> np.ndarray:
+        """x, 0 where a coordinate with a weight is no more than what equations leave of one that they hold at 0."""
+        if self.pairs.all():
+            return x
+        least = _SOLVED * float(np.max(np.abs(x), initial=0.0))
+        return np.where((np.abs(x) <= least) & (self.weight > 0.0) & self._in_equations, 0.0, x)
+
+    @cached_property
+    def _row_sums(self) -> np.ndarray:
+        return np.asarray(abs(self.K).sum(axis=1)).ravel()
+
+    @cached_property
+    def _in_equations(self) -> np.ndarray:
+        """Which coordinates take part in rows that are not pairs."""
+        lengths = np.diff(self.K.indptr)
+        return np.bincount(self.K.indices, np.repeat(~self.pairs, lengths), minlength=self.weight.size) > 0.0
 
     def pieces(self, zero: np.ndarray, fused: np.ndarray) -> Pieces:
         """Pieces of the points with x_j = 0 for `zero` and K_e x = 0 for `fused` rows that are pairs."""
