@@ -30,7 +30,7 @@ def test_the_compact_form_is_bfgs_pair_by_pair() -> None:
     np.testing.assert_allclose(secants.times(D), rows.T @ D, atol=1e-10)
     np.testing.assert_allclose(secants.adjoint(D[:8]), rows @ D[:8], atol=1e-10)
     found = secants.orthogonal()
-    np.testing.assert_allclose(np.diag(found.diagonal) + found.V.T @ (found.signs[:, None] * found.V), B, atol=1e-10)
+    np.testing.assert_allclose(np.diag(found.base) + found.V.T @ (found.signs[:, None] * found.V), B, atol=1e-10)
     same = Secants(moves, changes, np.stack([moves @ moves.T, *products[1:]]), scale, 1.0)
     rows, D = same.columns(np.arange(9)), np.where(np.arange(9) == 8, 1.7, 2.3)  # an intercept has no ridge
     np.testing.assert_allclose(same.squares(D), (rows.T / D) @ rows, atol=1e-10)

@@ -61,7 +61,7 @@ def test_long_rows_large_groups_and_few_rows_of_H() -> None:
     rng = np.random.default_rng(0)
     V = rng.standard_normal((6, n)) / np.sqrt(n)
     low = LowRank(rng.uniform(1.0, 2.0, n), V, np.array([2.0, 1.0, 3.0, -0.4, -0.2, 1.0]))
-    H = np.diag(low.diagonal) + V.T @ (low.signs[:, None] * V)
+    H = np.diag(low.base) + V.T @ (low.signs[:, None] * V)
     long = sp.random_array((4, n), density=0.4, random_state=rng)
     form = (
         pen.L1(0.3).conic_form(4).after(long)

@@ -18,7 +18,7 @@ from ..exact import split_program
 from ..exact.condensed import Condensed
 from ..exact.interior_point import InteriorPoint, with_matrices
 from ..exact.interpolation import free_pieces
-from ..exact.newton_models import RowModels
+from ..exact.newton_models import MOST_ENTRIES, RowModels, are_sparse, takes_few_rows
 from ..exact.one_read import OneRead
 from ..exact.penalty_form import PenaltyForm, SplitForm
 from ..exact.pieces import AbsolutePenalties
@@ -27,7 +27,6 @@ from ..exact.prox_newton import MOST_COORDINATES, MOST_SECONDS, SLOW, ProxNewton
 from ..exact.signal import differences, is_chain
 from ..exact.sparsa import SpaRSA
 from ..exact.working_set import WorkingSet
-from ..quadratic.sparse import LONG
 from ..result import Status
 from ..sampled_newton.continuation import Continuation
 from ..sampled_newton.kept_curvature import KeptCurvature, chain_penalty
@@ -62,12 +61,8 @@ _MOST_PROGRAM_ROWS, _MOST_PROGRAM_WORK = 20_000, 2e9
 """Rows, and flops of a step, up to which a problem with a smooth loss is tried as one conic program."""
 _MOST_FORM = 2_000_000
 """Coordinates up to which the penalties are written out."""
-_MOST_ROWS = 200_000
-"""Entries of F, other than along a chain or a graph, up to which a proximal step of it is solved by interior points."""
 _MOST_SIGNAL = 5_000_000
 """Entries of all penalties, up to which that is done for a signal as a whole."""
-_MOST_LONG = 64
-"""Rows of F with many entries that a sparse model may have."""
 _MOST_PIECES, _MOST_RIDGE_PIECES = 1000, 200
 """Pieces of a working set beyond which models of all of them cost more than many reads in memory, or, beside a ridge,
 than the few that a quasi-Newton model takes."""
@@ -186,6 +181,9 @@ def _exact_stages(problem: View, exact: list[tuple[Periodic, str]], tol: float |
     if isinstance(last, WorkingSet):
         stages[-1:] = _with_many_pieces(problem, last, stages[-1], tol)
     yield from stages
+    if isinstance(last, WorkingSet) and problem.n_coordinates <= _LARGE_MATRIX:
+        newton, why = ProxNewton(), "working-set ended before the tolerance was met, and models of all are affordable"
+        yield _chosen(newton, why, Ended(newton, tol, SLOW))
     if isinstance(last, ProxNewton) and (other := _other_way(problem)) is not None:
         again = ProxNewton(digits=32 if isinstance(other, InteriorPoint) and RowModels.take(problem) else 16)
         why = "prox-newton ended or took many steps without meeting the tolerance"
@@ -236,6 +234,8 @@ def _exact(problem: View) -> list[tuple[Periodic, str]]:
             return [(InteriorPoint(), "the problem is so small that all of its terms can be split off")]
         return []
     among_rows = _exact_on_rows(problem, form)
+    if problem.loss.smooth:
+        among_rows = [*_among_few_rows(problem, form), *among_rows]
     if problem.loss.smooth and form.width > _LARGE_MATRIX and free_pieces(problem) is not None:
         why = "directions without a penalty are as many as the rows, which can all have their least loss"
         among_rows = [(WorkingSet(), why), *among_rows]
@@ -259,7 +259,8 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
     n, width = problem.sums.n_rows, form.width
     small = width <= _SMALL_MATRIX or (width <= _LARGE_MATRIX and n >= _TALL * width)
     if not problem.loss.smooth:
-        if problem.loss.lines(problem.rows.labels) is not None and width <= _LARGE_MATRIX:
+        solved = width <= _LARGE_MATRIX or takes_few_rows(problem, form)
+        if solved and problem.loss.lines(problem.rows.labels) is not None:
             return [(InteriorPoint(), "the loss is made of lines, and the whole problem is one small conic program")]
         return []
     if width > _LARGE_MATRIX and n > _FEW_ROWS and _ridge_and_graph(problem, form):
@@ -284,6 +285,17 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
             return [(ProxNewton(), "without penalties the quadratic model is one linear system")]
         return [(SpaRSA(), "without penalties a step costs no more than its reads")]
     return []
+
+
+def _among_few_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str]]:
+    """The method for far more coordinates than rows where the loss is made of lines and parabolas; none elsewhere."""
+    lines = form.lines if takes_few_rows(problem, form) else None
+    if lines is None or _has_no_penalties(lines) or problem.loss.lines(problem.rows.labels) is None:
+        return []
+    # Rows of F that are no pairs tie coordinates that differ, and as many may be in use as there are rows.
+    if lines.pairs.all() and _may_be_few(problem, form):
+        return []
+    return [(InteriorPoint(), "the rows are so few that the whole problem is solved among them")]
 
 
 def _descends_on_columns(problem: View, form: PenaltyForm) -> bool:
@@ -329,15 +341,12 @@ def _may_be_few(problem: View, form: PenaltyForm) -> bool:
         directions = problem.penalty.free_directions
         sparse = directions is not None and int(directions.shape[1]) <= 1 + problem.rows.n_features // 10
     # Along a chain or a graph steps are exact and take moments.
-    return sparse and (problem.penalty.joint is not None or bool(lines.pairs.all()) or lines.K.nnz <= _MOST_ROWS)
+    return sparse and (problem.penalty.joint is not None or bool(lines.pairs.all()) or lines.K.nnz <= MOST_ENTRIES)
 
 
 def _is_ridge(problem: View, lines: AbsolutePenalties) -> bool:
     """Whether all coordinates have a square, and a model with F is solved without a dense matrix."""
-    long = np.count_nonzero(np.diff(lines.K.indptr) > LONG)
-    return bool(
-        np.all(lines.ridge[: problem.rows.n_features] > 0.0) and lines.K.nnz <= _MOST_ROWS and long <= _MOST_LONG
-    )
+    return bool(np.all(lines.ridge[: problem.rows.n_features] > 0.0)) and are_sparse(lines)
 
 
 def _is_ridge_alone(problem: View, form: PenaltyForm) -> bool:

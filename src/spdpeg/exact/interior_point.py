@@ -8,12 +8,13 @@ from ..data.blocks import data_matrix
 from ..errors import UnsupportedError
 from ..kernels.terms import Terms
 from ..penalties.conic import ConicForm, broken_lines
-from ..quadratic import Model, extended, minimize, on_face, semidefinite, to_face, within
+from ..quadratic import Model, extended, minimize, on_face, semidefinite, to_face, to_pieces, within
 from ..result import Status
 from ..solvers.base import About, Periodic, Solution
 from ..state import State
 from ..view import View
 from . import split_program
+from .newton_models import takes_few_rows
 from .penalty_form import PenaltyForm
 from .prox_newton import MOST_COORDINATES
 
@@ -40,7 +41,8 @@ class InteriorPoint(Periodic):
         memory="N + d + l; 2 d^2 + 11 N + 11 l more for the step, and the rows once more",
         rate="ends after one step, or a second one with 32 digits",
         needs="loss of lines and parabolas (all but logistic); r1 and r2 with a conic form, or hinge, quantile and "
-        "N + d + l up to 1000; finite sum; d at most 3000",
+        "N + d + l up to 1000; finite sum; d at most 3000, more beside at most "
+        "400 rows and a sparse F",
         assumptions="a point strictly inside all constraints",
         example="loss=losses.Hinge(), r1=penalties.L1(1e-3)",
         deterministic=True,
@@ -57,9 +59,10 @@ class InteriorPoint(Periodic):
                 f"interior-point takes losses of lines and parabolas, penalties of lines, squares and norms; here "
                 f'{problem.loss!r}, r1={problem.penalty.r1!r}, r2={problem.r2!r}. Use "prox-newton" or "spdhg-cers".'
             )
-        if form.form.width > MOST_COORDINATES:
+        if form.form.width > MOST_COORDINATES and not takes_few_rows(problem, form):
             raise UnsupportedError(
-                f"interior-point factorises a matrix of order {form.form.width}; it takes up to {MOST_COORDINATES}. "
+                f"interior-point factorises a matrix of order {form.form.width}; it takes up to {MOST_COORDINATES}, "
+                "and more only beside some hundreds of rows in memory and a sparse F. "
                 'Use "spdhg-cers".'
             )
 
@@ -84,11 +87,13 @@ class InteriorPoint(Periodic):
         rows, v = loss_lines(problem, penalties.form.width), state.vectors
         form = penalties.form + rows
         d = problem.n_coordinates
-        model = Model(np.zeros((d, d)), np.zeros(d), form)
+        few = takes_few_rows(problem, penalties)
+        model = Model(sp.csr_array((d, d)) if few else np.zeros((d, d)), np.zeros(d), form)
         # A certificate came before a second step: what it misses is digits.
         last = bool(state.numbers["solved"]) or not extended.fits(model)
         solution = minimize(model, digits=32 if state.numbers["solved"] else 16)
-        face = None if form.rounded else to_face(model, solution)
+        # Rows that meet a kink would be equations on a face, and multiplied out there.
+        face = None if form.rounded else to_pieces(model, solution) if few else to_face(model, solution)
         if solution.status == "infeasible" or not np.all(np.isfinite(solution.w)):
             state.numbers["exhausted"] = True
             state.numbers["infeasible"] = solution.status == "infeasible"
@@ -99,7 +104,7 @@ class InteriorPoint(Periodic):
             # Rows that vanish on the face do so up to rounding, which may count where their terms are large.
             if not problem.objective(exact) > (1.0 + _STRUCTURE) * problem.objective(x):
                 x = exact
-            solution = on_face(model, solution, face)
+            solution = solution if few else on_face(model, solution, face)
         # More digits are no gain where systems of 32 fail; then all stays as it was.
         if (
             state.numbers["solved"]

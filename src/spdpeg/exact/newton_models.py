@@ -15,10 +15,12 @@ import scipy.sparse as sp
 from ..data.blocks import data_matrix
 from ..kernels.lapack import ROUTINES
 from ..penalties.conic import ConicForm, broken_lines, group_norms
-from ..quadratic import Minimum, Model, augmented, extended, minimize, minimum, semidefinite, to_face
+from ..quadratic import LowRank, Minimum, Model, augmented, extended, minimize, minimum, semidefinite, to_face
 from ..quadratic.along_chain import ChainPenalty, lowered, minimized
+from ..quadratic.sparse import LONG
 from ..view import View
 from .block_models import minimize_dense
+from .few_rows import are_few
 from .group_pieces import Groups
 from .penalty_form import PenaltyForm, SplitForm
 from .pieces import AbsolutePenalties
@@ -38,6 +40,9 @@ _SINGULAR = 1e-14
 
 _FEW_STEPS = 100
 """Most steps of an augmented Lagrangian before interior points take over. Models that suit it need fewer."""
+
+MOST_ENTRIES, _MOST_LONG = 200_000, 64
+"""Entries of F, and rows with many of them, that a sparse model may have."""
 
 _LEAST = 1e-14
 """Fraction of the largest curvature that all rows have at least, so that the vertex of a parabola is a number."""
@@ -62,8 +67,28 @@ class ConicModels:
 
     def minimum(self, H: np.ndarray, b: np.ndarray, x: np.ndarray) -> Minimum:
         """The minimum of 1/2 z^T H z - b^T z plus the penalties; x is a guess."""
+        if isinstance(H, LowRank):
+            return self._among_rows(H, b)
         found = minimum(Model(H, b, self._form), x)
         return found._replace(point=found.point[: x.size].copy())
+
+    def _among_rows(self, H: LowRank, b: np.ndarray) -> Minimum:
+        """The same where H = V^T V for few rows: as parabolas, whose multipliers are unknowns of their own.
+
+        V^T V w from w alone would lose the digits that rows of F with many orders of magnitude between them take.
+        """
+        own, d, n = self._form, b.size, len(H.V)
+        ends = np.full(n, np.inf)
+        K = sp.csr_array(H.V)
+        K.resize((n, own.width))
+        form = own + broken_lines(K, np.zeros(n), ends, ends, size=d, smoothing=1.0 / H.signs)
+        solution = minimize(Model(sp.csr_array((d, d)), b, form))
+        lines = own.n_lines
+        y = np.concatenate([solution.y[:lines], solution.y[form.n_lines :]])
+        known = replace(solution, y=y, active=solution.active[:lines])
+        face = to_face(Model(H, b, own), known) if np.all(np.isfinite(solution.w)) else None
+        point = solution.w if face is None else face
+        return Minimum(point[:d].copy(), solution.w, y, solution.status, solution.gap)
 
     @property
     def rough(self) -> "ConicModels":
@@ -313,6 +338,19 @@ class RowModels:
     def rough(self) -> "RowModels":
         """Itself."""
         return self
+
+
+def takes_few_rows(problem: View, form: PenaltyForm | SplitForm) -> bool:
+    """Whether linear systems have the order of the rows, and the penalties are sparse enough for that."""
+    if isinstance(form, SplitForm) or not problem.rows.in_memory or problem.rows.on_disk or not are_few(problem.sums):
+        return False
+    return form.lines is not None and are_sparse(form.lines)
+
+
+def are_sparse(lines: AbsolutePenalties) -> bool:
+    """Whether a model with these penalties is solved without a dense matrix."""
+    long = np.count_nonzero(np.diff(lines.K.indptr) > LONG)
+    return bool(lines.K.nnz <= MOST_ENTRIES and long <= _MOST_LONG)
 
 
 def models_of(problem: View, form: PenaltyForm | SplitForm, digits: int = 16) -> Models:

@@ -393,15 +393,15 @@ class _Parts:
         """
         used, lines = self._used, self._lines
         plain = np.setdiff1d(np.arange(x.size), used, assume_unique=True)
-        right = B.diagonal * x + B.V.T @ (B.signs * (B.V @ x)) - g
+        right = B @ x - g
         V_u, V_p = B.V[:, used], B.V[:, plain]
-        D = B.diagonal[plain] + lines.ridge[plain]
+        D = B.base[plain] + lines.ridge[plain]
         C = np.linalg.solve(np.eye(B.signs.size) + B.signs[:, None] * ((V_p / D) @ V_p.T), np.diag(B.signs))
         # Symmetric but for rounding; eigh reads one triangle only.
         C = 0.5 * (C + C.T)
         alone = V_p @ (right[plain] / D)
         values, vectors = np.linalg.eigh(C)
-        H = LowRank(B.diagonal[used], np.ascontiguousarray(vectors.T @ V_u), values)
+        H = LowRank(B.base[used], np.ascontiguousarray(vectors.T @ V_u), values)
         z = np.empty(x.size)
         if not used.size:
             return (right - V_p.T @ (C @ alone)) / D, np.zeros(self._form.inner.size)

@@ -22,7 +22,7 @@ from ..solvers.base import About, FullReads, Solution, kept_for, per_problem, re
 from ..state import State
 from ..sums import Evaluation, Sweep, Token
 from ..view import View
-from . import gram_descent
+from . import few_rows, gram_descent
 from .block_newton import Aim, Reached, minimized
 from .condensed import Condensed
 from .group_pieces import GroupIdentifier, Groups
@@ -161,8 +161,11 @@ class WorkingSet(FullReads):
         if reached is not None and (w.size > _MOST_MODEL or (not stuck and (reached.found or found.capped))):
             w, margins = reached.w, reached.margins
         else:
-            newton = Newton(sums, ConicModels(penalties.form), penalties.value, problem.loss.curvature)
+            models = ConicModels(penalties.form)
+            newton = Newton(few_rows.kept(sums, problem.loss), models, penalties.value, problem.loss.curvature)
             w, margins, curvatures = self._solve(newton, w, _enough(numbers))
+            if isinstance(penalties, AbsolutePenalties):
+                w = penalties.without_rounding(w)
             # The step that finds the next pieces is that of the most curved one of these, by its number of coordinates.
             sizes = np.bincount(pieces.labels[pieces.labels >= 0], minlength=pieces.number)
             numbers["step"] = 1.0 / max(float(np.max(curvatures / sizes)), np.finfo(float).tiny)

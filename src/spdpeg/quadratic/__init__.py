@@ -31,7 +31,7 @@ rows, losses or tolerances of a run.
 | augmented | the same problem for penalties that are known by their prox alone |
 """
 
-from .crossover import to_face
+from .crossover import to_face, to_pieces
 from .minimization import ACCURACY, minimize
 from .minimum import Minimum, minimum, within
 from .model import LowRank, Model, ModelSolution, Status
@@ -48,5 +48,6 @@ __all__ = [
     "minimum",
     "on_face",
     "to_face",
+    "to_pieces",
     "within",
 ]

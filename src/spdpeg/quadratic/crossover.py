@@ -24,6 +24,8 @@ VANISHED = 1e-13
 """What may be left of a row that vanishes, relative to its terms."""
 SOME, _LITTLE = 1e-3, 1e-8
 _MOST_STEPS, _MOST_IDLE = 12, 2
+_MOST_DENSE = 1000
+"""Pieces up to which few rows are multiplied out on a face."""
 _EXACT = 1e-15
 """Relative residual that rounding does not let fall."""
 _EQUATION = 1e-8
@@ -43,6 +45,8 @@ def to_face(model: Model, solution: ModelSolution) -> np.ndarray | None:
     face = _Face.find(model, solution)
     if face is None:
         return None
+    if isinstance(model.H, LowRank) and face.B.shape[1] > _MOST_DENSE:
+        return None
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         v = _newton(model, solution, face)
     if v is None:
@@ -51,6 +55,24 @@ def to_face(model: Model, solution: ModelSolution) -> np.ndarray | None:
     w[face.fixed] = face.base[face.fixed]
     w += 0.0  # no negative zeros
     return w if _holds(model, solution, face.vanish, w) else None
+
+
+def to_pieces(model: Model, solution: ModelSolution) -> np.ndarray | None:
+    """The solution, 0 and equal to its neighbours exactly where its vanishing lines say so; None if they contradict.
+
+    Means over pieces instead of a minimiser on the face, whose equations would be multiplied out.
+    """
+    face = _Face.find(model, solution)
+    if face is None:
+        return None
+    w = face.base + face.B @ _means(face, solution.w)
+    w[face.fixed] = face.base[face.fixed]
+    return np.asarray(w + 0.0)
+
+
+def _means(face: "_Face", w: np.ndarray) -> np.ndarray:
+    lengths = np.maximum(np.asarray(face.B.sum(axis=0)).ravel(), 1.0)
+    return np.asarray((face.B.T @ (w - face.base)) / lengths)
 
 
 class _Face:
@@ -107,9 +129,7 @@ def _newton(model: Model, solution: ModelSolution, face: _Face) -> np.ndarray | 
     if not np.all(np.isfinite(slopes)):
         return None
     linear = model.right() - form.adjoint(slopes)
-    # Each piece begins at the mean of its coordinates.
-    lengths = np.maximum(np.asarray(B.sum(axis=0)).ravel(), 1.0)
-    v = (B.T @ (solution.w - face.base)) / lengths
+    v = _means(face, solution.w)
     if k == 0:
         return v
     smooth = _Smooth(model, solution, face)
@@ -180,7 +200,7 @@ def _on_face(model: Model, B: sp.csr_array) -> Any:
     H = model.H
     if isinstance(H, LowRank):
         V = (known.T @ H.V.T).T
-        return (known.T @ sp.diags_array(H.diagonal) @ known + extra).toarray() + V.T @ (H.signs[:, None] * V)
+        return (known.T @ sp.diags_array(H.base) @ known + extra).toarray() + V.T @ (H.signs[:, None] * V)
     if sp.issparse(H):
         return sp.csr_array(known.T @ H @ known + extra)
     return known.T @ (known.T @ H).T + extra.toarray()

@@ -35,8 +35,9 @@ _BESIDE = 1e-9
 """Fraction of the largest entry of w by which one may be outside its bounds, and is brought inside."""
 LEAST_W, _LEAST_Y = 1e-6, 1e-3
 """Sizes of w and y, in a model of size 1, below which they do not tell what is large: at a solution 0, say."""
-_FEW, _MANY_LONG, _MOST_DENSE = 60, 64, 4000
-"""Variables up to which a sparse H is treated as dense; long rows from which on it is, up to the last size."""
+_FEW, _MANY_LONG, _MOST_DENSE, _COLUMNS = 60, 64, 4000, 4
+"""Variables up to which a sparse H is treated as dense; long rows from which on it is, up to the next size, and to so
+many variables for each of these rows."""
 
 
 def minimize(model: Model, accuracy: float = ACCURACY, digits: int = 16) -> ModelSolution:
@@ -150,7 +151,7 @@ def _minimized(model: Model, accuracy: float, attempt: _Attempt, before: ModelSo
     form = kept.form
     diagonal = model.diagonal()
     # A linear program has no curvature to take units from; its lines have.
-    if isinstance(model.H, np.ndarray) and not model.H.any():
+    if not isinstance(model.H, LowRank) and not np.any(model.H.data if sp.issparse(model.H) else model.H):
         diagonal = diagonal + scaling.equivalent_curvature(form)
     guess = None
     # Units of an earlier solution, since those from H and b may be off by orders of magnitude.
@@ -220,15 +221,15 @@ def _is_small(model: Model) -> bool:
     """Whether a dense matrix serves best: H is one, or few variables, or too many long rows for a Schur complement."""
     if isinstance(model.H, np.ndarray) or model.width <= _FEW:
         return True
-    long = np.count_nonzero(np.diff(model.form.K.indptr) > sparse.LONG)
-    return bool(long > _MANY_LONG and model.width <= _MOST_DENSE)
+    long = int(np.count_nonzero(np.diff(model.form.K.indptr) > sparse.LONG))
+    return bool(long > _MANY_LONG and model.width <= min(_MOST_DENSE, _COLUMNS * long))
 
 
 def _scaled_parts(model: Model, factor: np.ndarray) -> sparse.Parts:
     """The sparse part of H, and the few rows beside it, in scaled variables."""
     known, width = model.b.size, model.width
     low = isinstance(model.H, LowRank)
-    own = sp.coo_array(sp.diags_array(model.H.diagonal) if low else model.H)
+    own = sp.coo_array(sp.diags_array(model.H.base) if low else model.H)
     H = model.form.quadratic + sp.csr_array((own.data, (own.row, own.col)), shape=(width, width))
     scale = sp.diags_array(factor)
     V, signs = np.zeros((0, width)), np.zeros(0)
@@ -245,7 +246,7 @@ def padded(model: Model) -> np.ndarray:
     H = model.form.quadratic.toarray()
     known = slice(model.b.size)
     if isinstance(model.H, LowRank):
-        H[known, known] += np.diag(model.H.diagonal) + model.H.V.T @ (model.H.signs[:, None] * model.H.V)
+        H[known, known] += np.diag(model.H.base) + model.H.V.T @ (model.H.signs[:, None] * model.H.V)
     else:
         H[known, known] += model.H.toarray() if sp.issparse(model.H) else model.H
     return H

@@ -7,7 +7,7 @@ it does not see, singular, or 0.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -16,12 +16,24 @@ from ..penalties.conic import ConicForm, group_norms
 Status = Literal["optimal", "inaccurate", "infeasible", "unbounded"]
 
 
-class LowRank(NamedTuple):
-    """diag(diagonal) + V^T diag(signs) V: a quasi-Newton matrix."""
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """diag(base) + V^T diag(signs) V: a quasi-Newton matrix, or the curvature of few rows."""
 
-    diagonal: np.ndarray
+    base: np.ndarray
     V: np.ndarray
     signs: np.ndarray
+    __array_ufunc__: ClassVar[None] = None
+
+    def __matmul__(self, w: np.ndarray) -> np.ndarray:
+        return np.asarray(self.base * w + self.V.T @ (self.signs * (self.V @ w)))
+
+    def __rmul__(self, factor: float) -> "LowRank":
+        return LowRank(factor * self.base, self.V, factor * self.signs)
+
+    def diagonal(self) -> np.ndarray:
+        """Its entries on the diagonal."""
+        return np.asarray(self.base + self.signs @ np.square(self.V))
 
 
 _MET = 1e-9
@@ -53,20 +65,14 @@ class Model:
         """(H + Q) w."""
         known = self.b.size
         out = self.form.curvature(w)
-        if isinstance(self.H, LowRank):
-            out[:known] += self.H.diagonal * w[:known] + self.H.V.T @ (self.H.signs * (self.H.V @ w[:known]))
-        else:
-            out[:known] += self.H @ w[:known]
+        out[:known] += self.H @ w[:known]
         return out
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of H + Q."""
         out = self.form.quadratic.diagonal() if self.form.curved else np.zeros(self.width)
         known = slice(self.b.size)
-        if isinstance(self.H, LowRank):
-            out[known] += self.H.diagonal + self.H.signs @ np.square(self.H.V)
-        else:
-            out[known] += self.H.diagonal()
+        out[known] += self.H.diagonal()
         return np.maximum(out, 0.0)
 
     def right(self) -> np.ndarray:

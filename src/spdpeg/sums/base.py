@@ -29,7 +29,8 @@ class Sweep:
         Mean loss.
     gradient : array
     curvature : array or None
-        A^T W diag(phi'') A / N, symmetric; None unless asked for.
+        A^T W diag(phi'') A / N, symmetric; None unless asked for. Of few rows it may be what multiplies
+        vectors as that matrix does.
     margins : Token
         A x.
     at_rows : Token
@@ -44,7 +45,7 @@ class Sweep:
 
     loss: float
     gradient: np.ndarray
-    curvature: np.ndarray | None
+    curvature: Any
     margins: Token
     at_rows: Token
     curvature_range: tuple[float, float]
