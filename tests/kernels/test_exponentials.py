@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spdpeg.kernels.exponentials import decay, log_normal, x_log_x
+from spdpeg.kernels.exponentials import decay, log_normal, log_of_product, x_log_x
 
 
 def ulps(found: np.ndarray, exact: np.ndarray) -> float:
@@ -36,3 +36,15 @@ def test_x_log_x_is_zero_at_zero() -> None:
     assert x_log_x(0.0) == 0.0
     assert x_log_x(1.0) == 0.0
     assert x_log_x(1e-310) == pytest.approx(0.0, abs=1e-305)
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 7, 8, 9, 100, 256, 1000])
+@pytest.mark.parametrize("largest", [1.0, 1e-3, 1e-20, 1e-300])
+def test_the_log_of_a_product_has_all_digits(size: int, largest: float) -> None:
+    e = largest * np.random.default_rng(size).random(size)
+    exact = np.sum(np.log1p(e.astype(np.longdouble)))
+    assert log_of_product(e) == pytest.approx(float(exact), rel=1e-13)
+
+
+def test_a_thousand_factors_of_two_do_not_overflow() -> None:
+    assert log_of_product(np.ones(1000)) == pytest.approx(1000.0 * np.log(2.0), rel=1e-14)

@@ -4,9 +4,12 @@ The library's own are called number by number. Both follow the usual road: reduc
 written into the exponent bits, and take a polynomial of what is left.
 """
 
+from typing import Any
+
 import numpy as np
 
 from .jit import inner, strict
+from .lanes import LANES, filled, lane, load
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
@@ -86,6 +89,31 @@ def complemented(p: np.ndarray, weights: np.ndarray) -> float:
         lost += ((1.0 - rest) - p[i]) * (weights[i] if weights.size else 1.0)
         p[i] = rest
     return lost
+
+
+@strict
+def log_of_product(e: np.ndarray) -> float:
+    """Sum of log(1 + e_i) by one logarithm: that of the product, whose numbers from 0 to 1 must be 1,000 at most.
+
+    The product less 1 keeps the digits of small numbers. It is taken in many places at once, as each factor has to wait
+    for the last.
+    """
+    at_once = 2 * LANES
+    product, whole = filled(0.0), e.size - e.size % at_once
+    for i in range(np.uint64(0), np.uint64(whole), np.uint64(at_once)):
+        product = _joined(product, _joined(load(e, i), load(e, i + np.uint64(LANES))))
+    total = 0.0
+    for k in range(np.uint64(LANES)):
+        total = _joined(total, lane(product, k))
+    for i in range(whole, e.size):
+        total = _joined(total, e[i])
+    return np.log1p(total)
+
+
+@inner
+def _joined(a: Any, b: Any) -> Any:
+    """(1 + a) (1 + b) - 1, of numbers or of lanes."""
+    return a + b + a * b
 
 
 @inner

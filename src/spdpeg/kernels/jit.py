@@ -1,4 +1,4 @@
-"""Compiling, caching and calling compiled code: the only file that knows Numba's ways.
+"""Compiling, caching and calling compiled code: the only file but `lanes` that knows Numba's ways.
 
 Two kinds of compiled function exist.
 

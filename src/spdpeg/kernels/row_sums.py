@@ -3,8 +3,8 @@
 import numpy as np
 
 from .jit import CHUNK, Term, call_chunk, call_scalar, inner, kernel
+from .lanes import LANES
 from .rows import (
-    LANES,
     Rows,
     add_row,
     add_row_to_each,
@@ -137,16 +137,7 @@ def slopes_at_each(
                 read, margins[k, begin:end], labels[start:stop], weights[start:stop], slopes[k, begin:end]
             )
         for i in range(start, stop):
-            factor, j = weight_of(weights, i) * part, first + i
-            add_row_to_each(
-                rows,
-                i,
-                factor * slopes[0, j],
-                factor * slopes[1, j],
-                factor * slopes[2, j],
-                factor * slopes[3, j],
-                gradients,
-            )
+            add_row_to_each(rows, i, weight_of(weights, i) * part, slopes, first + i, gradients)
     for k in range(LANES):
         losses[k] *= part
 

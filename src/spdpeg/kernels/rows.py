@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import inner, kernel, prefetch, strict
+from .lanes import LANES, column, filled, load, set_column, store
 
 _EXPECTED = 64
 """Entries fetched ahead; the processor recognises the rest of a long row by itself."""
@@ -74,64 +75,38 @@ def sparse_dot(values: np.ndarray, indices: np.ndarray, start: np.uint64, stop: 
     return (a + b) + (c + d)
 
 
-LANES = 4
-"""Points that are evaluated side by side: numbers that a processor multiplies at once."""
-
-
 @strict
 def row_dots(rows: Rows, i: int, points: np.ndarray, out: np.ndarray, to: int) -> None:
     """out[k, to] = <a_i, x_k> for LANES points x_k, whose j-th coordinates are next to each other."""
-    lanes, one, two, three = np.uint64(LANES), np.uint64(1), np.uint64(2), np.uint64(3)
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    step, total = np.uint64(LANES), filled(0.0)
     if rows.indptr.size == 0:
         start = np.uint64(i * rows.width)
-        for k in range(np.uint64(rows.width)):
-            j, value = lanes * k, rows.values[start + k]
-            a += value * points[j]
-            b += value * points[j + one]
-            c += value * points[j + two]
-            d += value * points[j + three]
+        for j in range(np.uint64(rows.width)):
+            total += np.float64(rows.values[start + j]) * load(points, step * j)
     else:
-        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            j, value = lanes * np.uint64(rows.indices[k]), rows.values[k]
-            a += value * points[j]
-            b += value * points[j + one]
-            c += value * points[j + two]
-            d += value * points[j + three]
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            total += np.float64(rows.values[p]) * load(points, step * np.uint64(rows.indices[p]))
     if rows.bias != 0.0:
-        j = lanes * np.uint64(rows.width)
-        a += rows.bias * points[j]
-        b += rows.bias * points[j + one]
-        c += rows.bias * points[j + two]
-        d += rows.bias * points[j + three]
-    out[0, to], out[1, to], out[2, to], out[3, to] = a, b, c, d
+        total += rows.bias * load(points, step * np.uint64(rows.width))
+    set_column(total, out, np.uint64(to))
 
 
 @strict
-def add_row_to_each(rows: Rows, i: int, a: float, b: float, c: float, d: float, out: np.ndarray) -> None:
-    """Add a_i, times one of the factors, to each of LANES vectors, whose j-th entries are next to each other."""
-    lanes, one, two, three = np.uint64(LANES), np.uint64(1), np.uint64(2), np.uint64(3)
+def add_row_to_each(rows: Rows, i: int, scale: float, factors: np.ndarray, at: int, out: np.ndarray) -> None:
+    """Add scale * factors[k, at] a_i to each of LANES vectors, whose j-th entries are next to each other."""
+    step, own = np.uint64(LANES), scale * column(factors, np.uint64(at))
     if rows.indptr.size == 0:
         start = np.uint64(i * rows.width)
-        for k in range(np.uint64(rows.width)):
-            j, value = lanes * k, rows.values[start + k]
-            out[j] += a * value
-            out[j + one] += b * value
-            out[j + two] += c * value
-            out[j + three] += d * value
+        for j in range(np.uint64(rows.width)):
+            place = step * j
+            store(load(out, place) + np.float64(rows.values[start + j]) * own, out, place)
     else:
-        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            j, value = lanes * np.uint64(rows.indices[k]), rows.values[k]
-            out[j] += a * value
-            out[j + one] += b * value
-            out[j + two] += c * value
-            out[j + three] += d * value
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            place = step * np.uint64(rows.indices[p])
+            store(load(out, place) + np.float64(rows.values[p]) * own, out, place)
     if rows.bias != 0.0:
-        j = lanes * np.uint64(rows.width)
-        out[j] += a * rows.bias
-        out[j + one] += b * rows.bias
-        out[j + two] += c * rows.bias
-        out[j + three] += d * rows.bias
+        place = step * np.uint64(rows.width)
+        store(load(out, place) + rows.bias * own, out, place)
 
 
 @inner

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..kernels import jit
-from ..kernels.exponentials import complemented, decay, x_log_x
+from ..kernels.exponentials import complemented, decay, log_of_product, x_log_x
 from .base import Loss
 
 
@@ -85,13 +85,9 @@ class Logistic(Loss):
             for i in range(margins.size):
                 total += weights[i] * (max(-labels[i] * margins[i], 0.0) + np.log1p(slopes[i]))
         else:
-            # One logarithm for all: the product of all 1 + e, less 1, which a chunk of rows cannot make overflow.
-            product = 0.0
-            for i in range(margins.size):
-                product += slopes[i] + product * slopes[i]
             for i in range(margins.size):
                 total += max(-labels[i] * margins[i], 0.0)
-            total += np.log1p(product)
+            total += log_of_product(slopes)
         for i in range(margins.size):
             e = slopes[i]
             large = 1.0 / (1.0 + e)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..certificate import Certificate, norm_bound, objective_size
-from ..kernels.rows import LANES
+from ..kernels.lanes import LANES
 from ..quadratic.along_chain import ChainPenalty, minimized
 from ..result import Run
 from ..sums import LocalSums, SlopesAt, Sweep

@@ -10,9 +10,10 @@ from ..data import Block
 from ..data.blocks import join
 from ..errors import InputError
 from ..kernels.jit import CHUNK, frozen
+from ..kernels.lanes import LANES
 from ..kernels.losses import conjugates_at, slope_sum, sum_chunks
 from ..kernels.row_sums import adjoint, evaluate, first_bad_row, loss_sum, row_statistics, slopes_at, slopes_at_each
-from ..kernels.rows import LANES, Rows
+from ..kernels.rows import Rows
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
 from . import threads
@@ -23,7 +24,7 @@ from .moments import Moments, near_means
 
 _NOTHING = np.zeros(0)
 
-_SIDE_BY_SIDE = 3
+_SIDE_BY_SIDE = 2
 """Points from which on reading rows once for LANES of them is faster than once for each."""
 
 Values = Callable[[Any, Block, slice], np.ndarray]
