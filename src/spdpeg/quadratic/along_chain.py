@@ -27,7 +27,7 @@ _SURE = 1e-10
 """Relative gap, and part of a weight, by which the optimality conditions may be missed."""
 
 _NOISE = 1e-14
-"""Fraction of the largest entry of b that rounding may leave of b - H w where a coordinate has no weight."""
+"""Fraction of the largest term of b - H w that rounding may leave of it where a coordinate has no weight."""
 
 _GAINS = 1e-12
 """Relative fall of the objective that a face brings, if it is another one than the last."""
@@ -83,13 +83,14 @@ def _minimized(
     own, along, gap = np.zeros(n), np.zeros(edges), np.inf
     largest = 0.0
     for j in range(n):
-        largest = max(largest, H[j, j])
+        largest = max(largest, H[j, j] if _held(penalty, j) else 0.0)
     if not 0.0 < largest < np.inf:
         return False, w, own, along, gap
     multiply(H, w, product)
     value = _value(b, penalty, w, product)
     # Only the signs of this step are used, and the face that they name is judged by its objective. So it may be longer
-    # than 1 / |H|, which descent would ask for.
+    # than 1 / |H|, which descent would ask for. Coordinates without a penalty have no signs, and their minimum on any
+    # face is found whatever they were.
     length = 1.0 / largest
     faces = 0
     while faces < _MOST_FACES:
@@ -102,7 +103,7 @@ def _minimized(
         multiply(H, tried, image)
         reached = _value(b, penalty, tried, image)
         if not reached <= value - _GAINS * abs(value):
-            gap = _gap(b, penalty, tried, image, own)
+            gap = _gap(H, b, penalty, tried, image, own)
             if gap == np.inf:
                 # Too much was closed. What a short enough step gains is safe, and from there the way to the minimum of
                 # its own face leads down as far as the first wrong sign at least.
@@ -123,7 +124,7 @@ def _minimized(
                 if not reached < value:
                     break
         w[:], product[:], value = tried, image, reached
-        gap = _gap(b, penalty, w, product, own)
+        gap = _gap(H, b, penalty, w, product, own)
         if gap < np.inf:
             _multipliers(penalty, w, own, along, memory)
             return True, w, own, along, gap
@@ -142,6 +143,12 @@ def _value(b: np.ndarray, penalty: ChainPenalty, w: np.ndarray, product: np.ndar
 
 
 @inner
+def _held(penalty: ChainPenalty, j: int) -> bool:
+    """Whether a coordinate has a penalty; the others, as an intercept, may be in units of their own."""
+    return penalty.weight[j] > 0.0 or j <= penalty.cost.size > 0
+
+
+@inner
 def _step(
     b: np.ndarray,
     penalty: ChainPenalty,
@@ -151,7 +158,7 @@ def _step(
     memory: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """A proximal gradient step."""
+    """A proximal gradient step of the coordinates with a penalty."""
     for j in range(b.size):
         out[j] = w[j] - length * (product[j] - b[j])
     if penalty.cost.size:
@@ -159,7 +166,7 @@ def _step(
         chain_prox(chain, length, penalty.cost, memory, chain)
     for j in range(b.size):
         limit = length * penalty.weight[j]
-        out[j] -= min(max(out[j], -limit), limit)
+        out[j] = out[j] - min(max(out[j], -limit), limit) if _held(penalty, j) else w[j]
 
 
 @shared
@@ -273,14 +280,16 @@ def _lowest_between(
 
 
 @allocating
-def _gap(b: np.ndarray, penalty: ChainPenalty, w: np.ndarray, product: np.ndarray, residual: np.ndarray) -> float:
+def _gap(
+    H: np.ndarray, b: np.ndarray, penalty: ChainPenalty, w: np.ndarray, product: np.ndarray, residual: np.ndarray
+) -> float:
     """Objective minus bound at w, infinite unless the optimality conditions hold; fills the residual b - H w."""
     n, chain = b.size, penalty.cost.size + 1 if penalty.cost.size else 0
     # Where b - H w lies in the dual ball of the penalty, penalty(w) - <b - H w, w> is the duality gap.
     gap = total = largest = 0.0
     for j in range(n):
         residual[j] = b[j] - product[j]
-        largest = max(largest, abs(b[j]))
+        largest = max(largest, abs(b[j]), abs(H[j, j] * w[j]))
         gap += penalty.weight[j] * abs(w[j]) - residual[j] * w[j]
         total += penalty.weight[j] * abs(w[j]) + abs(b[j] * w[j])
     for j in range(penalty.cost.size):
