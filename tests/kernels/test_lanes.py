@@ -49,11 +49,13 @@ def test_columns() -> None:
 
 
 @kernel
-def products(rows: Rows, points: np.ndarray, factors: np.ndarray, margins: np.ndarray, sums: np.ndarray) -> None:
-    """margins = A x_k, and sums = 2 A^T factors_k, for some points and factors at once."""
+def products(
+    rows: Rows, points: np.ndarray, moves: np.ndarray, factors: np.ndarray, out: np.ndarray, sums: np.ndarray
+) -> None:
+    """out = A x_k, and A m_k, and sums = 2 A^T factors_k, for some points, moves and factors at once."""
     sums[:] = 0.0
     for i in range(count(rows)):
-        row_dots(rows, i, points, margins, i)
+        row_dots(rows, i, points, moves, i, out[0], out[1])
         add_row_to_each(rows, i, 2.0, factors, i, sums)
 
 
@@ -67,8 +69,8 @@ def test_products_with_some_vectors_at_once(sparse: bool, kind: Any, bias: float
     none = np.zeros(0, dtype=np.int32)
     rows = Rows(table.data, table.indices, table.indptr, 7, bias) if sparse else Rows(A.ravel(), none, none, 7, bias)
     whole = np.column_stack([A.astype(float), np.full(30, bias)]) if bias else A.astype(float)
-    points, factors = rng.standard_normal((whole.shape[1], LANES)), rng.standard_normal((LANES, 30))
-    margins, sums = np.empty((LANES, 30)), np.empty(points.size)
-    products(rows, points.ravel(), factors, margins, sums)
-    np.testing.assert_allclose(margins, (whole @ points).T, atol=1e-13)
+    (points, moves), factors = rng.standard_normal((2, whole.shape[1], LANES)), rng.standard_normal((LANES, 30))
+    out, sums = np.empty((2, LANES, 30)), np.empty(points.size)
+    products(rows, points.ravel(), moves.ravel(), factors, out, sums)
+    np.testing.assert_allclose(out, [(whole @ points).T, (whole @ moves).T], atol=1e-13)
     np.testing.assert_allclose(sums.reshape(points.shape), 2.0 * whole.T @ factors.T, atol=1e-13)

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 import spdpeg
 from spdpeg import datasets, losses, operators, penalties
 from spdpeg.estimators import FusedLogisticRegression, FusedLogisticRegressionCV
-from spdpeg.sums import LocalSums, blocks, threads
+from spdpeg.sums import LocalSums, ModelMinimum, blocks, threads
 
 
 @pytest.fixture(autouse=True)
@@ -74,22 +74,27 @@ def test_blocks_add_up_to_the_whole(sparse: bool, monkeypatch: pytest.MonkeyPatc
     np.testing.assert_allclose(cut.statistics(), whole.statistics(), rtol=1e-13)
     np.testing.assert_allclose(cut.adjoint(ahead.predicted), whole.adjoint(ahead.predicted), atol=1e-14)
     assert cut.loss(x) == pytest.approx(whole.loss(x), rel=1e-14)
+    labels, weights = posed.view.rows.block[1:]
+    slopes = tuple(np.random.default_rng(k).uniform(-0.2, 0.2, labels.size) for k in range(3))
+    curvatures = np.random.default_rng(3).uniform(0.0, 0.2, labels.size)
+    points = [x, 0.5 * x, -x, np.zeros(x.size), 2.0 * x, x + 0.1, x - 0.1]
+    models = [ModelMinimum(point, 0.01 * k * x, slopes, 0.5) for k, point in enumerate(points)]
     for sums in (cut, whole):
-        [found] = sums.slopes_at([x])
-        assert found.loss == pytest.approx(there.loss, rel=1e-14)
-        np.testing.assert_allclose(found.gradient, there.gradient, atol=1e-14)
-        np.testing.assert_array_equal(found.margins, there.margins)
-        np.testing.assert_array_equal(found.slopes, there.at_rows.slopes)
-        points = [x, 0.5 * x, -x, np.zeros(x.size), 2.0 * x, x + 0.1, x - 0.1]
         before = sums.reads
-        at_points = sums.slopes_at(points)
+        at_points = sums.at_minima(models, curvatures)
         assert sums.reads == before + 2  # of four points, then of three
-        for point, several in zip(points, at_points, strict=True):
-            alone = whole.at(point)
-            assert several.loss == pytest.approx(alone.loss, rel=1e-14)
-            np.testing.assert_allclose(several.gradient, alone.gradient, atol=1e-14)
-            np.testing.assert_allclose(several.margins, alone.margins, atol=1e-14)
-            np.testing.assert_allclose(several.slopes, alone.at_rows.slopes, atol=1e-14)
+        for model, found in zip(models, at_points, strict=True):
+            alone = whole.at(model.point)
+            assert found.loss == pytest.approx(alone.loss, rel=1e-14)
+            np.testing.assert_allclose(found.gradient, alone.gradient, atol=1e-14)
+            np.testing.assert_allclose(found.slopes, alone.at_rows.slopes, atol=1e-14)
+            u = slopes[0] + slopes[1] - slopes[2] + curvatures * whole.at(model.move).margins
+            assert found.square == pytest.approx(np.mean(weights * u * u), rel=1e-13)
+            own = -labels * np.abs(u)  # within the domain of the conjugate
+            assert found.conjugate == np.inf or np.all(labels * u <= 0.0)
+            inside = model._replace(slopes=(own, own, own), move=0.0 * x)
+            [again] = sums.at_minima([inside], curvatures)
+            assert again.conjugate == pytest.approx(whole.conjugate(own, 0.5), rel=1e-13)
     labels = np.array([0] * 6 + [1] * 6 + [2])
     pieces = [sums.collapse(labels, 3).at(x[:3], curvature=True) for sums in (cut, whole)]
     np.testing.assert_allclose(pieces[0].curvature, pieces[1].curvature, atol=1e-14)

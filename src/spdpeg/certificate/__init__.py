@@ -12,7 +12,7 @@ lower bound on the optimal value (Fenchel). docs/theory.md explains why the boun
 | residual | what is said where no bound exists |
 """
 
-from .bound import bound, certify, kkt_residual, least_gap, norm_bound
+from .bound import bound, certify, kkt_residual, least_gap, norm_bound, norm_scale
 from .record import Certificate
 from .slopes import null_model, objective_size
 
@@ -23,6 +23,7 @@ __all__ = [
     "kkt_residual",
     "least_gap",
     "norm_bound",
+    "norm_scale",
     "null_model",
     "objective_size",
 ]

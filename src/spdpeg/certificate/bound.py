@@ -24,7 +24,7 @@ from .residual import kkt_residual, residual
 from .restore import restored, sharper_value
 from .slopes import Slopes, at_point, balance, given, is_balanced, objective_size, root_mean_square
 
-__all__ = ["bound", "certify", "kkt_residual", "least_gap", "norm_bound"]
+__all__ = ["bound", "certify", "kkt_residual", "least_gap", "norm_bound", "norm_scale"]
 
 _POLISHING = 100
 """Dual steps that look for a better y; they read no data."""
@@ -128,21 +128,28 @@ def certify(
     return Certificate(primal, lower, residual(problem, x, y, evaluation), obstacle=obstacle)
 
 
-def norm_bound(problem: View, u: Token, gradient: np.ndarray, x: np.ndarray, errors: np.ndarray) -> float:
-    """The lower bound from slopes u of the rows near x, where one norm holds all penalties; minus infinity elsewhere.
-
-    `gradient` is A^T W u / N up to these errors, which are paid for.
-    """
+def norm_scale(problem: View, gradient: np.ndarray) -> tuple[float, np.ndarray]:
+    """The factor that brings slopes with this gradient into the dual domain, where one norm holds all penalties; NaN
+    elsewhere. And how far entries of the gradient are moved before, which must be no more than their errors."""
     norm = _one_norm(problem)
     if norm is None or _may_be_huge(problem):
-        return -math.inf
+        return math.nan, np.zeros(gradient.size)
     inside = norm.nearest_dual(-gradient)
-    if np.any(np.abs(gradient + inside) > errors):
-        return -math.inf
     scale = norm.dual_scale(inside)
-    scale *= _INSIDE if scale < 1.0 else 1.0
+    return scale * (_INSIDE if scale < 1.0 else 1.0), np.abs(gradient + inside)
+
+
+def norm_bound(
+    problem: View, conjugate: float, scale: float, moved: np.ndarray, x: np.ndarray, errors: np.ndarray
+) -> float:
+    """The lower bound from slopes near x whose gradient is known up to these errors, which are paid for.
+
+    `conjugate` is the mean of w phi* of the slopes times `scale`: see `norm_scale`. Minus infinity if there is none.
+    """
+    if np.any(moved > errors):
+        return -math.inf
     cost = 2.0 * scale * float(errors @ _radius(problem, x))
-    total = -problem.sums.conjugate(u, scale) - cost
+    total = -conjugate - cost
     return total if math.isfinite(total) and cost <= _MOST_COST * abs(total) else -math.inf
 
 

@@ -2,9 +2,10 @@
 
 | file | what |
 |---|---|
-| jit | compiling, caching, calling: the only file that knows Numba's ways |
+| jit, lanes | compiling, caching, calling; numbers side by side in a register: only these know Numba's ways |
 | terms, losses | terms as kernels take them, and terms made of others; a loss of many rows |
 | rows, row_sums, sweeps | rows, dense or sparse; sums over them; those with curvature, in one read |
+| several_models | minima of some models, in one read |
 | collapse | columns added up over pieces |
 | columns | the same data column by column, for coordinate descent |
 | chain, weighted_chain | total variation along a chain, and the fused lasso of a signal with weights |

@@ -3,18 +3,7 @@
 import numpy as np
 
 from .jit import CHUNK, Term, call_chunk, call_scalar, inner, kernel
-from .lanes import LANES
-from .rows import (
-    Rows,
-    add_row,
-    add_row_to_each,
-    count,
-    row_dot,
-    row_dots,
-    row_square,
-    scaled_square,
-    weight_of,
-)
+from .rows import Rows, add_row, count, row_dot, row_square, scaled_square, weight_of
 
 
 @kernel
@@ -84,62 +73,6 @@ def evaluate(
     for j in range(gradient.size):
         gradient[j] += positive[j]
     return total / margins.size
-
-
-@kernel
-def slopes_at(
-    rows: Rows,
-    labels: np.ndarray,
-    weights: np.ndarray,
-    read: Term,
-    x: np.ndarray,
-    margins: np.ndarray,
-    slopes: np.ndarray,
-    gradient: np.ndarray,
-) -> float:
-    """Mean loss at x; fills the margins A x, the slopes there, and the gradient of the mean loss."""
-    total = 0.0
-    gradient[:] = 0.0
-    for start in range(0, margins.size, CHUNK):
-        stop = min(start + CHUNK, margins.size)
-        for i in range(start, stop):
-            margins[i] = row_dot(rows, i, x)
-        total += call_chunk(read, margins[start:stop], labels[start:stop], weights[start:stop], slopes[start:stop])
-        for i in range(start, stop):
-            add_row(rows, i, weight_of(weights, i) * slopes[i] / margins.size, gradient)
-    return total / margins.size
-
-
-@kernel
-def slopes_at_each(
-    rows: Rows,
-    labels: np.ndarray,
-    weights: np.ndarray,
-    read: Term,
-    points: np.ndarray,
-    first: int,
-    margins: np.ndarray,
-    slopes: np.ndarray,
-    gradients: np.ndarray,
-    losses: np.ndarray,
-) -> None:
-    """The same at LANES points in one read: see `row_dots` for their order. The first row is one of many here."""
-    n, part = labels.size, 1.0 / labels.size
-    gradients[:] = 0.0
-    losses[:] = 0.0
-    for start in range(0, n, CHUNK):
-        stop = min(start + CHUNK, n)
-        begin, end = first + start, first + stop
-        for i in range(start, stop):
-            row_dots(rows, i, points, margins, first + i)
-        for k in range(LANES):
-            losses[k] += call_chunk(
-                read, margins[k, begin:end], labels[start:stop], weights[start:stop], slopes[k, begin:end]
-            )
-        for i in range(start, stop):
-            add_row_to_each(rows, i, weight_of(weights, i) * part, slopes, first + i, gradients)
-    for k in range(LANES):
-        losses[k] *= part
 
 
 @inner

@@ -76,19 +76,28 @@ def sparse_dot(values: np.ndarray, indices: np.ndarray, start: np.uint64, stop: 
 
 
 @strict
-def row_dots(rows: Rows, i: int, points: np.ndarray, out: np.ndarray, to: int) -> None:
-    """out[k, to] = <a_i, x_k> for LANES points x_k, whose j-th coordinates are next to each other."""
-    step, total = np.uint64(LANES), filled(0.0)
+def row_dots(
+    rows: Rows, i: int, points: np.ndarray, moves: np.ndarray, to: int, margins: np.ndarray, moved: np.ndarray
+) -> None:
+    """margins[k, to] = <a_i, x_k> for LANES points x_k, whose j-th coordinates are next to each other; so for moves."""
+    step, total, other = np.uint64(LANES), filled(0.0), filled(0.0)
     if rows.indptr.size == 0:
         start = np.uint64(i * rows.width)
         for j in range(np.uint64(rows.width)):
-            total += np.float64(rows.values[start + j]) * load(points, step * j)
+            value, place = np.float64(rows.values[start + j]), step * j
+            total += value * load(points, place)
+            other += value * load(moves, place)
     else:
         for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            total += np.float64(rows.values[p]) * load(points, step * np.uint64(rows.indices[p]))
+            value, place = np.float64(rows.values[p]), step * np.uint64(rows.indices[p])
+            total += value * load(points, place)
+            other += value * load(moves, place)
     if rows.bias != 0.0:
-        total += rows.bias * load(points, step * np.uint64(rows.width))
-    set_column(total, out, np.uint64(to))
+        place = step * np.uint64(rows.width)
+        total += rows.bias * load(points, place)
+        other += rows.bias * load(moves, place)
+    set_column(total, margins, np.uint64(to))
+    set_column(other, moved, np.uint64(to))
 
 
 @strict

@@ -12,16 +12,16 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from ..certificate import Certificate, norm_bound, objective_size
+from ..certificate import Certificate, norm_bound, norm_scale, objective_size
 from ..kernels.lanes import LANES
 from ..quadratic.along_chain import ChainPenalty, minimized
 from ..result import Run
-from ..sums import LocalSums, SlopesAt, Sweep
+from ..sums import AtMinimum, LocalSums, ModelMinimum, Sweep
 from ..view import View
-from .kernels import Pair, predict_slopes
 from .models import TallModel, splitting
 from .neighbours import Neighbour, Record, account, extrapolate
 
@@ -52,13 +52,23 @@ class _Course:
     penalty: ChainPenalty
     x: np.ndarray
     gradient: np.ndarray
-    around: list[Pair]
-    """Margins and slopes of three places, from which those at x are extrapolated as x was."""
+    slopes: tuple[np.ndarray, np.ndarray, np.ndarray]
+    """Slopes of the rows at three places, from which those at x are extrapolated as x was."""
     reads: int = 0
     value: float = math.inf
     records: list[Record] = field(default_factory=list)
     met: tuple[Run, Neighbour] | None = None
     ended: bool = False
+
+
+class _Trial(NamedTuple):
+    """The minimum of a model, the multipliers of F x there, and the gradient that the model predicts."""
+
+    course: _Course
+    model: ModelMinimum
+    y: np.ndarray
+    excess: np.ndarray
+    """How far the predicted gradient is from balancing an intercept."""
 
 
 class KeptCurvature:
@@ -73,8 +83,6 @@ class KeptCurvature:
         self._at: Sweep | None = None
         """Sums at the point that the curvature is from."""
         self._second_steps = self._failures = 0
-        self._predicted = np.empty(problem.sums.n_rows)
-        """Memory for slopes."""
 
     def solve(
         self, problems: Sequence[View], near: Sequence[list[Neighbour]], tol: float, max_passes: float
@@ -86,22 +94,22 @@ class KeptCurvature:
         courses = [self._course(*known) for known in zip(problems, near, strict=True)]
         begun = time.perf_counter()
         for _ in range(_MOST_STEPS):
-            trials = []
+            trials: list[_Trial] = []
             for course in courses:
                 if course is None or course.ended:
                     continue
                 course.reads += 1 if self._at is not None else 2
                 if course.reads > max_passes:
                     course.ended = True
-                    continue
-                at = self._curvature(course)
-                trials.append((course, at, *self._minimum(course, at, tol)))
+                else:
+                    trials.append(self._trial(course, tol))
             if not trials:
                 break
-            sums = problems[0].sums
+            at, sums = self._curvature(trials[0].course), problems[0].sums
             assert isinstance(sums, LocalSums)
-            for (course, at, z, y), here in zip(trials, sums.slopes_at([trial[2] for trial in trials]), strict=True):
-                self._judge(course, at, z, y, here, tol, begun)
+            found = sums.at_minima([trial.model for trial in trials], at.at_rows.curvatures)
+            for trial, here in zip(trials, found, strict=True):
+                self._judge(trial, at, here, tol, begun)
         self._failures += sum(course is not None and not course.ended and course.met is None for course in courses)
         return [None if course is None else course.met for course in courses]
 
@@ -111,13 +119,21 @@ class KeptCurvature:
         if penalty is None or self._failures >= _MOST_FAILURES:
             return None
         x, gradient = extrapolate([place.x for place in near]), extrapolate([place.gradient for place in near])
-        around = [Pair(place.margins, place.slopes) for place in near]
-        return _Course(problem, penalty, x, gradient, around if len(around) == 3 else around[:1] * 3)
+        slopes = [place.slopes for place in near]
+        beside, above, corner = slopes if len(slopes) == 3 else slopes[:1] * 3
+        return _Course(problem, penalty, x, gradient, (beside, above, corner))
 
-    def _judge(
-        self, course: _Course, at: Sweep, z: np.ndarray, y: np.ndarray, here: SlopesAt, tol: float, begun: float
-    ) -> None:
+    def _trial(self, course: _Course, tol: float) -> _Trial:
+        """The model where the course is, minimised."""
+        at = self._curvature(course)
+        z, y = self._minimum(course, at, tol)
+        move = z - course.x
+        scale, excess = norm_scale(course.problem, course.gradient + at.curvature @ move)
+        return _Trial(course, ModelMinimum(z, move, course.slopes, scale), y, excess)
+
+    def _judge(self, trial: _Trial, at: Sweep, here: AtMinimum, tol: float, begun: float) -> None:
         """Take a step to z, unless it leads up; prove what the model there proves, and see whether that is the end."""
+        course, (z, move, _, scale), y = trial.course, trial.model, trial.y
         problem, records, met = course.problem, course.records, course.met
         before, course.value = course.value, here.loss + problem.penalty.value(z)
         if not course.value <= before + _SLACK * abs(before):
@@ -125,22 +141,19 @@ class KeptCurvature:
             course.ended = True
             return
         records.append(Record(float(course.reads), len(records) + 1, time.perf_counter() - begun, course.value))
-        predicted, weights, move = self._predicted, problem.rows.block.weights, z - course.x
-        square = predict_slopes(*course.around, at.at_rows.curvatures, here.margins, weights, predicted)
-        errors = _errors(problem, square, at, move)
-        lower = norm_bound(problem, predicted, course.gradient + at.curvature @ move, z, errors)
+        lower = norm_bound(problem, here.conjugate, scale, trial.excess, z, _errors(problem, here.square, at, move))
         certificate = Certificate(course.value, lower, math.nan).judged(tol, self._loss_size)
         if certificate.met is not None:
             enough = tol if tol >= _FINE else _FINER * tol
             course.ended = certificate.gap <= enough * abs(course.value) or (
                 met is not None and certificate.gap > _DIGIT * met[0].certificate.gap
             )
-            place = Neighbour(z, here.margins, here.slopes, -y, here.gradient)
+            place = Neighbour(z, np.empty(0), here.slopes, -y, here.gradient)
             course.met = account(z, -y, certificate, records), place
             self._failures = 0
             if course.ended:
                 return
-        course.x, course.gradient, course.around = z, here.gradient, [Pair(here.margins, here.slopes)] * 3
+        course.x, course.gradient, course.slopes = z, here.gradient, (here.slopes,) * 3
         # The first model is as good as what was extrapolated, whatever the curvature.
         self._second_steps += 1
         if len(records) > 1 or self._second_steps >= _MOST_SECOND_STEPS:
@@ -149,8 +162,7 @@ class KeptCurvature:
     def _curvature(self, course: _Course) -> Sweep:
         """Sums with the curvature that is kept, or with that where the course is."""
         if self._at is None:
-            margins = extrapolate([place.margins for place in course.around])
-            self._at = course.problem.sums.at_margins(margins, curvature=True)
+            self._at = course.problem.sums.at(course.x, curvature=True)
             self._second_steps = 0
         return self._at
 
@@ -176,13 +188,13 @@ class KeptCurvature:
 
 
 def _errors(problem: View, square: float, at: Sweep, move: np.ndarray) -> np.ndarray:
-    """Rounding of the gradient of predicted slopes with this mean square: of its sums over rows, and of the product of
-    curvature and move."""
+    """Rounding of the gradient of predicted slopes with this mean square: of its sums over rows, and of the products of
+    move with curvature and with the rows."""
     H, largest, d = at.curvature, at.curvature_range[1], move.size
     assert H is not None
     # |H_ij| is at most the root of H_ii H_jj, and the root of H_ii that of the largest curvature times a column's size.
     product = d * np.finfo(float).eps * math.sqrt(largest) * float(np.sqrt(H.diagonal()) @ np.abs(move))
-    whole = _ROUNDING * math.sqrt(square) + product
+    whole = _ROUNDING * math.sqrt(square) + 2.0 * product
     return np.asarray(whole * problem.bounds.column_sizes)
 
 

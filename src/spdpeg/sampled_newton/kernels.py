@@ -152,30 +152,3 @@ def add_square(M: np.ndarray, v: np.ndarray, factor: float) -> None:
         scaled = factor * v[i]
         for j in range(v.size):
             M[i, j] += scaled * v[j]
-
-
-class Pair(NamedTuple):
-    """Margins of the rows, and slopes of the loss there."""
-
-    margins: np.ndarray
-    slopes: np.ndarray
-
-
-@kernel
-def predict_slopes(
-    beside: Pair,
-    above: Pair,
-    corner: Pair,
-    curvatures: np.ndarray,
-    margins: np.ndarray,
-    weights: np.ndarray,
-    out: np.ndarray,
-) -> float:
-    """Slopes at some margins, by the model around beside + above - corner; returns the mean of weight times square."""
-    total = 0.0
-    for i in range(out.size):
-        start = beside.margins[i] + above.margins[i] - corner.margins[i]
-        slope = beside.slopes[i] + above.slopes[i] - corner.slopes[i]
-        out[i] = slope + curvatures[i] * (margins[i] - start)
-        total += weight_of(weights, i) * out[i] * out[i]
-    return total / out.size

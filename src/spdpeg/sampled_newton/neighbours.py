@@ -14,7 +14,7 @@ from ..view import View
 class Neighbour(NamedTuple):
     """A solution: x, its margins, the slopes there, the multipliers of F x in the sign of results, and the gradient.
 
-    Where nobody goes on from rows, margins, slopes and gradient are empty.
+    What nobody goes on from is empty: margins or slopes, and where rows have no part in it the gradient too.
     """
 
     x: np.ndarray

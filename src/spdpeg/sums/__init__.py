@@ -18,15 +18,16 @@ A `Sweep` at a point holds the mean loss, its gradient and its curvature, all fr
 """
 
 from .base import Evaluation, RowStatistics, Sums, Sweep, Token, evaluated_rows
-from .local import LocalSums, SlopesAt
+from .local import AtMinimum, LocalSums, ModelMinimum
 from .out_of_core import OutOfCoreSums
 
 __all__ = [
+    "AtMinimum",
     "Evaluation",
     "LocalSums",
+    "ModelMinimum",
     "OutOfCoreSums",
     "RowStatistics",
-    "SlopesAt",
     "Sums",
     "Sweep",
     "Token",

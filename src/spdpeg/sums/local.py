@@ -12,8 +12,9 @@ from ..errors import InputError
 from ..kernels.jit import CHUNK, frozen
 from ..kernels.lanes import LANES
 from ..kernels.losses import conjugates_at, slope_sum, sum_chunks
-from ..kernels.row_sums import adjoint, evaluate, first_bad_row, loss_sum, row_statistics, slopes_at, slopes_at_each
+from ..kernels.row_sums import adjoint, evaluate, first_bad_row, loss_sum, row_statistics
 from ..kernels.rows import Rows
+from ..kernels.several_models import Minima, Room, RowsAndLoss, SlopesOfModel, at_minima
 from ..kernels.sweeps import AtRows
 from ..losses import Loss
 from . import threads
@@ -24,20 +25,31 @@ from .moments import Moments, near_means
 
 _NOTHING = np.zeros(0)
 
-_SIDE_BY_SIDE = 2
-"""Points from which on reading rows once for LANES of them is faster than once for each."""
-
 Values = Callable[[Any, Block, slice], np.ndarray]
 """The numbers that a token means for the rows of a block."""
 
 
-class SlopesAt(NamedTuple):
-    """Loss and gradient at a point, margins and slopes of the rows there."""
+class ModelMinimum(NamedTuple):
+    """The minimum of a quadratic model of the loss, and the move from where its slopes s are.
+
+    There the model predicts slopes u = s + h <a, move> with curvatures h, to be multiplied by `scale` in conjugates.
+    """
+
+    point: np.ndarray
+    move: np.ndarray
+    slopes: tuple[np.ndarray, np.ndarray, np.ndarray]
+    """Three vectors, of which s is the sum of the first two without the third."""
+    scale: float
+
+
+class AtMinimum(NamedTuple):
+    """Mean loss, slopes and gradient at such a point; means of w u^2, and of w phi*(scale u)."""
 
     loss: float
-    margins: np.ndarray
     slopes: np.ndarray
     gradient: np.ndarray
+    square: float
+    conjugate: float
 
 
 class LocalSums:
@@ -121,46 +133,37 @@ class LocalSums:
         t = np.empty(self.n_rows) if margins is None else margins + shift if shift else margins
         return self._evaluated(x, lambda block, some: t[some], known)._replace(margins=t)
 
-    def slopes_at(self, points: Sequence[np.ndarray]) -> list[SlopesAt]:
-        """Mean loss, margins, slopes and gradient at some points: what `at` computes, without curvatures.
-
-        One read for LANES points: most of the time of a read goes into finding the entries of rows.
-        """
-        found: list[SlopesAt] = []
-        for first in range(0, len(points), LANES):
-            some = points[first : first + LANES]
-            found += [self._slopes_at(x) for x in some] if len(some) < _SIDE_BY_SIDE else self._slopes_at_each(some)
+    def at_minima(self, models: Sequence[ModelMinimum], curvatures: np.ndarray) -> list[AtMinimum]:
+        """The sums at minima of models with the same curvatures of the rows. One read for LANES of them."""
+        found: list[AtMinimum] = []
+        for first in range(0, len(models), LANES):
+            found += self._at_minima(models[first : first + LANES], curvatures)
         return found
 
-    def _slopes_at(self, x: np.ndarray) -> SlopesAt:
-        t, slopes, term = np.empty(self.n_rows), np.empty(self.n_rows), self._loss.read_term
-
-        def one(block: Block, some: slice) -> tuple[float, np.ndarray]:
-            gradient = np.empty(self.n_columns)
-            return float(slopes_at(*block, term, x, t[some], slopes[some], gradient)), gradient
-
-        loss, gradient = 0.0, np.zeros(self.n_columns)
-        for fraction, (value, mean) in zip(self._fractions, self._each(one), strict=True):
-            loss += fraction * value
-            gradient += fraction * mean
-        return SlopesAt(loss, t, slopes, gradient)
-
-    def _slopes_at_each(self, points: Sequence[np.ndarray]) -> list[SlopesAt]:
-        t, slopes, term = np.empty((LANES, self.n_rows)), np.empty((LANES, self.n_rows)), self._loss.read_term
-        flat = np.zeros((self.n_columns, LANES))
-        flat[:, : len(points)] = np.transpose(points)
+    def _at_minima(self, models: Sequence[ModelMinimum], curvatures: np.ndarray) -> list[AtMinimum]:
+        used, size = len(models), self.n_columns * LANES
+        places = np.zeros((2, self.n_columns, LANES))
+        places[:, :, :used] = np.transpose([(model.point, model.move) for model in models], (1, 2, 0))
+        minima = Minima(places[0].reshape(-1), places[1].reshape(-1), np.array([model.scale for model in models]))
+        of_rows = [SlopesOfModel(*model.slopes, np.empty(self.n_rows)) for model in models]
+        padded = (*of_rows, *of_rows[:1] * (LANES - used))
+        terms = self._loss.read_term, self._loss.conjugates_term
 
         def one(block: Block, some: slice) -> tuple[np.ndarray, np.ndarray]:
-            losses, gradients = np.empty(LANES), np.empty(flat.size)
-            slopes_at_each(*block, term, flat.reshape(-1), some.start, t, slopes, gradients, losses)
-            return losses, gradients
+            means, gradients = np.empty((used, 3)), np.empty(size)
+            data, room = RowsAndLoss(*block, *terms), Room.new()
+            at_minima(data, minima, padded, curvatures, some.start, room, gradients, means)
+            return means, gradients
 
-        loss, gradient = np.zeros(LANES), np.zeros(flat.size)
-        for fraction, (values, means) in zip(self._fractions, self._each(one), strict=True):
-            loss += fraction * values
-            gradient += fraction * means
+        total, gradient = np.zeros((used, 3)), np.zeros(size)
+        for fraction, (means, gradients) in zip(self._fractions, self._each(one), strict=True):
+            total += fraction * means
+            gradient += fraction * gradients
         of_point = np.ascontiguousarray(gradient.reshape(-1, LANES).T)
-        return [SlopesAt(float(loss[k]), t[k], slopes[k], of_point[k]) for k in range(len(points))]
+        return [
+            AtMinimum(loss, rows.reached, of_point[k], square, conjugate)
+            for k, (rows, (loss, square, conjugate)) in enumerate(zip(of_rows, total.tolist(), strict=True))
+        ]
 
     def loss(self, x: np.ndarray) -> float:
         """Mean loss alone. One read."""
