@@ -1,6 +1,6 @@
 """From one solution to the next under other weights of the same l1 norms, mostly with one read for each.
 
-Margins and gradients of the loss are extrapolated from those of neighbours, and the curvature of all rows is that of an
+Slopes and gradients of the loss are extrapolated from those of neighbours, and the curvature of all rows is that of an
 earlier point, so that the first model of a problem needs no read. It is solved exactly, and then its own multipliers
 prove a lower bound: with slopes s and curvatures h of the rows in the model at x, the slopes s + h <a, z - x> have a
 gradient that fulfils the optimality conditions of the model, which are those of the problem, whatever s and h are. How
