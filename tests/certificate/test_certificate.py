@@ -458,3 +458,19 @@ def test_a_chain_without_l1_on_columns_of_many_sizes(loss: losses.Loss, intercep
     result = spdpeg.solve(problem, tol=1e-8)
     assert result.certificate is not None
     assert result.certificate.met == "relative gap"
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_slopes_beyond_those_of_the_loss_are_cut_off(intercept: bool) -> None:
+    """After a long step a model predicts them for some rows, which would leave no bound at all."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 10)), np.where(rng.standard_normal(200) > 0.3, 1.0, -1.0)
+    problem = spdpeg.Problem(X, y, loss=losses.Logistic(), r1=penalties.L1(0.02), intercept=intercept)
+    best = spdpeg.solve(problem, tol=1e-10)
+    x = best.x + 1e-3 * rng.standard_normal(best.x.size)  # slopes at this x have to be scaled
+    slopes = losses.Logistic().derivative(np.column_stack([X, np.full(200, problem.bias)])[:, : x.size] @ best.x, y)
+    slopes[:3] = -1.01 * y[:3]
+    assert np.all(np.isinf(losses.Logistic().conjugate(slopes[:3], y[:3])))
+    without, found = problem.certificate(x, np.zeros(0)), problem.certificate(x, np.zeros(0), slopes)
+    assert best.certificate.dual - 0.02 * best.objective < found.dual <= best.objective
+    assert found.dual >= without.dual

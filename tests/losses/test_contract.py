@@ -300,3 +300,11 @@ def test_a_sum_of_tiny_losses_keeps_its_digits() -> None:
 def test_nan_is_not_hidden_in_a_sum() -> None:
     margins, none = np.array([0.0, np.nan, 1.0]), as_reals(())
     assert np.isnan(sum_chunks(losses.Logistic().read_term, margins, as_reals(np.ones(3)), none, np.empty(3)))
+
+
+def test_curvature_jumps(case: Case) -> None:
+    if case.loss.smooth:
+        t, b = grid(case.loss, reach=3.0, points=60_001)
+        curvature = case.loss.second_derivative(t, b)
+        jumps = np.max(np.abs(np.diff(curvature, axis=1))) > 0.01 * np.max(curvature)
+        assert case.loss.curvature_jumps == jumps

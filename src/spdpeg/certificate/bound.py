@@ -22,7 +22,7 @@ from .balanced import balanced
 from .record import Certificate
 from .residual import kkt_residual, residual
 from .restore import restored, sharper_value
-from .slopes import Slopes, at_point, balance, given, is_balanced, objective_size, root_mean_square
+from .slopes import Slopes, at_point, balance, given, is_balanced, objective_size, over_diagonal, root_mean_square
 
 __all__ = ["bound", "certify", "kkt_residual", "least_gap", "norm_bound", "norm_scale"]
 
@@ -98,7 +98,8 @@ def certify(
         # step; those at x have to be scaled into the dual domain, which costs first order.
         if slopes is not None:
             least = wanted if last or problem.sums.resident else -math.inf  # it may take a read, and a step brings more
-            lower = max(lower, bound(problem, _given(problem, slopes, slopes_gradient), y.copy(), x, least, known))
+            at = _in_domain(problem, slopes, _given(problem, slopes, slopes_gradient))
+            lower = max(lower, bound(problem, at, y.copy(), x, least, known))
         enough = lower >= known
         enough |= slopes is not None and math.isfinite(lower) and not (last or problem.sums.resident)
         # At a kink phi' is one of many subgradients, as a rule not the optimal one; then only the slopes of a solver
@@ -272,7 +273,7 @@ def bound(
             best = max(best, _value(problem, slopes, -(slopes.gradient + adjoint(corrected)), r1, corrected, x))
         # Where the loss is at its least, slopes are what rounding left of 0.
         best = max(best, _value(problem, slopes, -adjoint(y), r1, y, x, fraction=0.0))
-        over = _over_diagonal(problem, y)
+        over = over_diagonal(problem, y)
         if over is not None:
             best = max(best, _value(problem, over, -(over.gradient + adjoint(y)), r1, y, x))
     if best <= least or best < wanted:
@@ -417,20 +418,16 @@ def _given(problem: View, u: Token, gradient: np.ndarray | None) -> Slopes:
     return given(problem, sums.scaled(u, up, down), gradient)
 
 
-def _over_diagonal(problem: View, y: np.ndarray) -> Slopes | None:
-    """For X diagonal and no r1, the slopes that A^T W u / N = -F^T y asks for: any y of the domain is then feasible."""
-    if problem.sums.block is None:
-        return None
-    rows, labels, weights = problem.sums.block
-    if rows.indptr.size == 0 or rows.bias or rows.indices.size != problem.n_coordinates:
-        return None
-    if rows.indices.size != labels.size or np.any(np.diff(rows.indptr) != 1):
-        return None
-    factors = rows.values.astype(float) * (weights if weights.size else 1.0) / labels.size
-    if np.any(factors == 0.0) or np.unique(rows.indices).size != labels.size:
-        return None
-    back = problem.F.adjoint(y)
-    return given(problem, -back[rows.indices] / factors, -back)
+def _in_domain(problem: View, u: Token, slopes: Slopes) -> Slopes:
+    """The nearest slopes that have a conjugate, for rows in memory; the same where they do.
+
+    After a long step a model predicts slopes beyond those of the loss, at few rows as a rule. What those leave of the
+    penalties' side is far less than what slopes at x would.
+    """
+    block = problem.sums.block
+    if block is None or not problem.sums.resident or math.isfinite(slopes.loss_part(1.0)):
+        return slopes
+    return _given(problem, np.clip(u, *problem.loss.slope_range(block.labels)), None)
 
 
 def _polish(problem: View, y: np.ndarray, gradient: np.ndarray) -> None:

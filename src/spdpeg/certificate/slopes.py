@@ -68,6 +68,22 @@ def given(problem: View, u: Token, gradient: np.ndarray | None = None) -> Slopes
     return Slopes(gradient, lambda scale: -sums.conjugate(u, scale), lambda: u)
 
 
+def over_diagonal(problem: View, y: np.ndarray) -> Slopes | None:
+    """For X diagonal and no r1, the slopes that A^T W u / N = -F^T y asks for: any y of the domain is then feasible."""
+    if problem.sums.block is None:
+        return None
+    rows, labels, weights = problem.sums.block
+    if rows.indptr.size == 0 or rows.bias or rows.indices.size != problem.n_coordinates:
+        return None
+    if rows.indices.size != labels.size or np.any(np.diff(rows.indptr) != 1):
+        return None
+    factors = rows.values.astype(float) * (weights if weights.size else 1.0) / labels.size
+    if np.any(factors == 0.0) or np.unique(rows.indices).size != labels.size:
+        return None
+    back = problem.F.adjoint(y)
+    return given(problem, -back[rows.indices] / factors, -back)
+
+
 def root_mean_square(problem: View, slopes: Slopes) -> float:
     """Weighted root mean square of the slopes; times the column sizes, it bounds rounding errors."""
     return math.sqrt(problem.sums.mean_square(slopes.values()))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from ..kernels.jit import kernel
 from ..penalties.conic import ConicForm, broken_lines, group_norms, identity, norms, squares
 from .block_terms import Blocks
 from .identify import Identified
@@ -118,28 +119,26 @@ class GroupIdentifier:
         grouped = np.zeros(groups.weight.size, dtype=bool)
         grouped[groups.members] = True
         self._alone = np.flatnonzero(~grouped)
-        self._sizes = np.concatenate([np.diff(groups.starts), np.ones(self._alone.size, dtype=np.int64)])
+        self._sizes = np.diff(groups.starts)
 
     def __call__(self, x: np.ndarray, gradient: np.ndarray, step: float, most: int, wanted: int = 0) -> Identified:
         """About `most` open coordinates as pieces: those in use, and then those that are held least; at any step, and
         whatever is wanted."""
-        groups, alone = self._groups, self._alone
-        slope = np.abs(gradient + groups.ridge * x)
-        used, weight = x != 0.0, groups.weight
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # A coordinate stays 0 while its slope is below its weight, a group while what the weights leave of its
-            # slopes is shorter than its cost. The ratio is that of weights and cost which would only just hold it, to
-            # the true ones. What has one above 1 would move.
-            ratio = np.where(used | (weight == 0.0), np.inf, slope / weight)[alone]
-        if groups.members.size:
-            needed = self._needed(slope[groups.members])
-            needed[np.logical_or.reduceat(used[groups.members], groups.starts[:-1])] = np.inf
-            ratio = np.concatenate([needed, ratio])
+        groups, number = self._groups, self._groups.cost.size
+        # A coordinate stays 0 while its slope is below its weight, a group while what the weights leave of its slopes
+        # is shorter than its cost. The ratio is that of weights and cost which would only just hold it, to the true
+        # ones. What has one above 1 would move.
+        ratio = np.empty(x.size)
+        _ratios(x, gradient, groups.weight, groups.ridge, ratio)
+        if number:
+            members, starts = groups.members, groups.starts
+            needed = self._needed(np.abs(gradient[members] + groups.ridge[members] * x[members]))
+            needed[np.logical_or.reduceat(x[members] != 0.0, starts[:-1])] = np.inf
+            ratio = np.concatenate([needed, ratio[self._alone]])
         opened = self._first(ratio, most)
-        number = groups.cost.size
-        inside = np.concatenate(
-            [groups.members[np.repeat(opened[:number], self._sizes[:number])], alone[opened[number:]]]
-        )
+        inside = self._alone[opened[number:]]
+        if number:
+            inside = np.concatenate([groups.members[np.repeat(opened[:number], self._sizes)], inside])
         labels = np.full(x.size, -1)
         labels[inside] = np.arange(inside.size)
         capped = bool(np.any(ratio[~opened] > 1.0))
@@ -166,10 +165,19 @@ class GroupIdentifier:
 
     def _first(self, ratio: np.ndarray, most: int) -> np.ndarray:
         """Which blocks are open: all in use, then one at least of the others, by size of their slopes to penalties."""
-        opened, sizes = ratio == np.inf, self._sizes
-        left = most - int(sizes @ opened)
-        number = np.count_nonzero(opened) + max(1, int(left / sizes.mean()))
+        opened, groups = ratio == np.inf, self._sizes.size
+        many = int(np.count_nonzero(opened))
+        left = most - int(self._sizes @ opened[:groups]) - (many - int(np.count_nonzero(opened[:groups])))
+        number = many + max(1, int(left * ratio.size / self._groups.weight.size))
         if number >= ratio.size:
             return np.ones(ratio.size, dtype=bool)
         opened[np.argpartition(ratio, ratio.size - number)[ratio.size - number :]] = True
         return opened
+
+
+@kernel
+def _ratios(x: np.ndarray, gradient: np.ndarray, weight: np.ndarray, ridge: np.ndarray, out: np.ndarray) -> None:
+    """The factor on the weight of each coordinate that would only just hold it at 0; infinite for those in use."""
+    for j in range(x.size):
+        slope = abs(gradient[j] + ridge[j] * x[j])
+        out[j] = np.inf if x[j] != 0.0 or weight[j] == 0.0 else slope / weight[j]

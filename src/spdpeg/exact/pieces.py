@@ -37,7 +37,7 @@ class Pieces(NamedTuple):
 
     def expand(self, w: np.ndarray) -> np.ndarray:
         """x, from one number for each piece."""
-        return np.where(self.labels >= 0, np.append(w, 0.0)[self.labels], 0.0)
+        return np.append(w, 0.0)[self.labels]  # the label -1 is the place of the last number
 
     def reduce(self, x: np.ndarray) -> np.ndarray:
         """One number for each piece, from an x that is constant on pieces."""

@@ -215,6 +215,16 @@ def row_squares(rows: Rows, out: np.ndarray) -> None:
 
 
 @kernel
+def square_sum(values: np.ndarray) -> float:
+    """The sum of squares of all entries; neither NaN nor infinite if each of them is a finite number, but for sums that
+    overflow."""
+    total = 0.0
+    for k in range(values.size):
+        total += np.float64(values[k]) * np.float64(values[k])
+    return total
+
+
+@kernel
 def first_bad_row(rows: Rows) -> int:
     """Index of the first row with a NaN or an infinite entry, or -1."""
     for i in range(count(rows)):

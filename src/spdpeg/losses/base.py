@@ -90,6 +90,9 @@ class Loss(Parameterized):
     bounded_slope: ClassVar[bool] = False
     """|phi'| is bounded, so a single noisy gradient cannot run away (algorithmic steps may then rely on the mean)."""
 
+    curvature_jumps: ClassVar[bool] = False
+    """phi'' jumps somewhere, so that Newton's steps meet rows whose curvature they could not foresee."""
+
     quadratic: ClassVar[bool] = False
     """phi(t, b) is (t - b)^2 / 2, so that the second moments of the rows are all that the mean loss depends on."""
 

@@ -28,6 +28,7 @@ class Huber(Loss):
     """
 
     bounded_slope = True
+    curvature_jumps = True
 
     def __init__(self, delta: float = 1.0) -> None:
         self.delta = delta

@@ -23,6 +23,7 @@ class SquaredHinge(Loss):
     """
 
     binary = True
+    curvature_jumps = True
 
     @property
     def curvature(self) -> float:
@@ -85,6 +86,7 @@ class SmoothedHinge(Loss):
     """
 
     binary = True
+    curvature_jumps = True
     bounded_slope = True
 
     def __init__(self, width: float = 1.0) -> None:

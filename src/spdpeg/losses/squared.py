@@ -53,6 +53,54 @@ class Squared(Loss):
     def kernel_conjugate(u: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:
         return u * (0.5 * u + b)
 
+    @jit.chunk
+    @staticmethod
+    def kernel_read(
+        margins: np.ndarray,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        reals: np.ndarray,
+        ints: np.ndarray,
+        slopes: np.ndarray,
+    ) -> float:
+        total = 0.0
+        for i in range(margins.size):
+            slopes[i] = margins[i] - labels[i]
+        if weights.size:
+            for i in range(margins.size):
+                total += weights[i] * slopes[i] * slopes[i]
+        else:
+            for i in range(margins.size):
+                total += slopes[i] * slopes[i]
+        return 0.5 * total
+
+    @jit.chunk
+    @staticmethod
+    def kernel_curvatures(
+        margins: np.ndarray,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        reals: np.ndarray,
+        ints: np.ndarray,
+        out: np.ndarray,
+    ) -> float:
+        out[:] = 1.0
+        return 0.0
+
+    @jit.chunk
+    @staticmethod
+    def kernel_conjugates(
+        u: np.ndarray, labels: np.ndarray, weights: np.ndarray, reals: np.ndarray, ints: np.ndarray, spare: np.ndarray
+    ) -> float:
+        total = 0.0
+        if weights.size:
+            for i in range(u.size):
+                total += weights[i] * u[i] * (0.5 * u[i] + labels[i])
+        else:
+            for i in range(u.size):
+                total += u[i] * (0.5 * u[i] + labels[i])
+        return total
+
     @jit.scalar_prox
     @staticmethod
     def kernel_prox(t: float, step: float, b: float, reals: np.ndarray, ints: np.ndarray) -> float:

@@ -11,7 +11,7 @@ from .base import Packed, Penalty
 from .conic import ConicForm
 from .l1 import L1
 from .l2 import L2Squared
-from .shared import ends, half_square, in_dual_domain, interval_scale, weights_of
+from .shared import ends, half_square, in_dual_domain, interval_scale, weighted_sum, weights_of
 
 
 @inner
@@ -63,7 +63,7 @@ class ElasticNet(Penalty):
         return float(np.min(self.l2))
 
     def value(self, v: np.ndarray) -> float:
-        return float(np.sum(np.asarray(self.l1) * np.abs(v))) + half_square(v, self.l2)
+        return weighted_sum(self.l1, np.abs(v)) + half_square(v, self.l2)
 
     def conjugate(self, u: np.ndarray) -> float:
         if np.ndim(self.l2) == 0 and self.l2 > 0.0:

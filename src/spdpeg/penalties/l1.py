@@ -7,7 +7,7 @@ import numpy as np
 from ..kernels import jit
 from .base import Groups, Packed, Penalty
 from .conic import ConicForm, broken_lines, identity
-from .shared import ends, in_dual_domain, interval_scale, weights_of
+from .shared import ends, in_dual_domain, interval_scale, weighted_sum, weights_of
 
 
 class DualBox(Penalty):
@@ -56,7 +56,7 @@ class L1(DualBox):
         self.weight = weight
 
     def value(self, v: np.ndarray) -> float:
-        return float(np.add.reduce(np.asarray(self.weight) * np.abs(v), axis=None))
+        return weighted_sum(self.weight, np.abs(v))
 
     def conjugate(self, u: np.ndarray) -> float:
         weight = np.asarray(self.weight)

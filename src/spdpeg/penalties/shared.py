@@ -88,4 +88,11 @@ def norm(v: np.ndarray) -> float:
 def half_square(v: np.ndarray, weight: Any = 1.0) -> float:
     """Half the sum of weight_j v_j^2; infinite, without a warning, where it overflows."""
     with np.errstate(over="ignore"):
-        return 0.5 * float(np.add.reduce(weight * v * v, axis=None))
+        return 0.5 * weighted_sum(weight, v * v)
+
+
+def weighted_sum(weight: Any, v: np.ndarray) -> float:
+    """The sum of weight_j v_j, with one weight for all or one for each."""
+    if np.size(weight) == 1:
+        return float(np.asarray(weight).item() * np.add.reduce(v, axis=None))
+    return float(np.add.reduce(np.asarray(weight) * v, axis=None))

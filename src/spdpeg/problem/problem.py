@@ -317,6 +317,7 @@ def _checked_loss(loss: Any, X: Any) -> Loss:
         return losses.Zero()
     if isinstance(loss, Loss):
         require_parts(loss, Loss, ("curvature", "kernel_value", "kernel_derivative"))
+        loss.pack()  # refuses parameters that make no sense
     else:
         raise InputError(
             f"loss is {shown(loss)}. Give one of spdpeg.losses, such as losses.Logistic() or losses.Squared()."

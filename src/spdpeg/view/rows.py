@@ -15,6 +15,7 @@ from ..data.stream import Chunk
 from ..errors import InputError, UnsupportedError
 from ..kernels.jit import CHUNK, as_reals
 from ..kernels.losses import sum_chunks
+from ..kernels.row_sums import square_sum
 from ..losses import Loss
 from ..sums import LocalSums, OutOfCoreSums, RowStatistics, Sums
 from ..sums.blocks import Read
@@ -85,8 +86,10 @@ class LabelledRows:
             if not isinstance(self.source, Tables):
                 self._block = Block(self.source.filled._replace(bias=self.bias), self._labels, self._weights)
         known = self._choose_bias() if isinstance(intercept, bool | np.bool_) and intercept else None
-        if self._block is not None and not self.on_disk:  # rows on a disk are checked when they are first read
-            self.statistics = self._checked(self._block) if known is None else known
+        if known is not None:
+            self.statistics = known
+        elif self._block is not None and not self.on_disk:  # rows on a disk are checked when they are first read
+            self._require_finite(self._block)
 
     @cached_property
     def sums(self) -> Sums:
@@ -162,7 +165,7 @@ class LabelledRows:
         if chunk is self._first_chunk and self._block is not None:
             return self._block
         block = self.encode(*chunk)
-        self._checked(block)
+        self._require_finite(block)
         return block
 
     def streamed(self) -> "LabelledRows":
@@ -182,11 +185,12 @@ class LabelledRows:
             start = some.stop
             yield table, self._labels[some], self._weights[some] if self._weights.size else None
 
-    def _checked(self, block: Block) -> RowStatistics:
-        """Sizes of rows that hold neither NaN nor infinite entries; others are refused."""
-        return LocalSums.of(block, self.loss).statistics()
-
     # --------------------------------------------------------------------------------------------------- private
+
+    def _require_finite(self, block: Block) -> None:
+        """Refuse NaN and infinite entries."""
+        if not math.isfinite(square_sum(block.rows.values)):
+            LocalSums.of(block, self.loss).statistics()  # which says where they are, if they are within rows
 
     def _choose_bias(self) -> RowStatistics | None:
         """Make the intercept's column as large as the rows are on average; 1 if all of them are empty.
@@ -207,7 +211,7 @@ class LabelledRows:
             )
         else:
             alone = self.block._replace(rows=self.block.rows._replace(bias=0.0))
-            statistics = self._checked(alone)
+            statistics = LocalSums.of(alone, self.loss).statistics()
             square = statistics.mean_square
         self.bias = math.sqrt(square) if 0.0 < square < math.inf else 1.0
         if self._block is not None:
