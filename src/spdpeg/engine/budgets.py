@@ -13,6 +13,9 @@ from ..view import View
 _SLICE = 64
 """Steps between two looks at the clock where passes do not count yet."""
 
+_LATE, _LEAST_LATE = 0.1, 1.0
+"""Fraction of a budget of seconds, and seconds, by which a step may end late: one that is cut short was in vain."""
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -32,14 +35,14 @@ class Clock:
 
     def __init__(self, before: float, timer: Callable[[], float] = time.perf_counter) -> None:
         self.total = before
-        self._timer = timer
+        self.timer = timer
         self.first_compile = jit.compile_seconds()
 
     def __enter__(self) -> None:
-        self._start = self._timer() - jit.compile_seconds()
+        self._start = self.timer() - jit.compile_seconds()
 
     def __exit__(self, *error: object) -> None:
-        self.total += max(0.0, self._timer() - jit.compile_seconds() - self._start)
+        self.total += max(0.0, self.timer() - jit.compile_seconds() - self._start)
 
     @property
     def compile_seconds(self) -> float:
@@ -77,6 +80,10 @@ class Limits:
         if state.iterations >= self._end[1]:
             return Status.MAX_ITERATIONS
         return Status.MAX_SECONDS if state.seconds >= self._end[2] else None
+
+    def seconds_left(self, total: float) -> float:
+        """Seconds in which a step must end, once so many are used up: it may take a little longer than the budget."""
+        return self._end[2] - total + max(_LATE * (self._end[2] - self._start[2]), _LEAST_LATE)
 
     def fraction(self, state: State) -> float:
         """Fraction of the budget that is used up."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..data import Stream
 from ..errors import DivergedError
+from ..kernels.deadline import OutOfTime, within
 from ..result import Result, Status
 from ..solvers.base import Periodic, Solver
 from ..state import State
@@ -82,6 +83,8 @@ def run(
                 if not going.fell_back():
                     raise
                 status = Status.EXHAUSTED
+            except OutOfTime:
+                status = going.cut_short()
     # Read once the old handler is back, so that no Ctrl-C falls between the two. Callers that make many runs must learn
     # of one in the last step, too.
     return going.result(Status.INTERRUPTED if interrupted() else status)
@@ -165,6 +168,24 @@ class _Run:
         result.state = state
         return result
 
+    def cut_short(self) -> Status:
+        """Count a step that could not end within the budget of seconds. Its point is whole: the last or the next."""
+        state, problem = self._state, self._problem
+        if self._stages.method.on_sums:
+            state.rows += round((problem.sums.reads - self._reads) * problem.sums.n_rows)
+        state.iterations += 1
+        state.seconds = self._clock.total
+        self._recorder.forget()
+        return Status.MAX_SECONDS
+
+    @contextmanager
+    def _timed(self, method: Solver) -> Iterator[None]:
+        """What a method does is on the clock, and must end soon after the budget of seconds does."""
+        if method.on_sums:
+            self._reads = self._problem.sums.reads
+        with self._clock, within(self._limits.seconds_left(self._clock.total), self._clock.timer):
+            yield
+
     def _hand_over(self, method: Solver, ended: Status) -> Status | None:
         """End the run, or begin the next stage (None), after a method that cannot go on."""
         if ended is not Status.EXHAUSTED or not self._stages.wants_certificates:
@@ -175,7 +196,7 @@ class _Run:
 
     def _prepare(self, method: Solver) -> int:
         """Work of the method between its compiled steps, as snapshots are; returns the number of rows read for it."""
-        with self._clock:
+        with self._timed(method):
             read = method.prepare(self._problem, self._stages.terms, self._state) if isinstance(method, Periodic) else 0
         if read:
             self._state.rows += read
@@ -201,7 +222,7 @@ class _Run:
     def _advance(self, method: Solver, steps: float, next_record: float, before: float) -> Status | None:
         """Take the steps, count them, and record where that is due; `before` is when the turn began."""
         state, feed = self._state, self._stages.feed
-        with self._clock:
+        with self._timed(method):
             portion = feed.next(int(steps))
             if portion is not None:
                 try:

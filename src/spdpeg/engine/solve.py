@@ -97,7 +97,8 @@ def solve(
         A name from `spdpeg.list_solvers()`, or an object such as `spdpeg.solvers.SPDPEG(rho=2.0)`. With "auto" a
         planner chooses the methods by what they are likely to cost; `result.stages` says which ran, and why.
     max_passes, max_seconds, max_iterations : number, optional
-        Budgets; the first one used up ends the run. One pass is N row reads; seconds are those of the method alone.
+        Budgets; the first one used up ends the run. One pass is N row reads; seconds are those of the method alone,
+        and a step that works without data is cut short where it would last much longer than they do.
         A run resumed from `state` gets these budgets on top of what it had. Without any, a method that converges runs
         until `tol` is met, for at most 1000 passes or five seconds, whichever is more; any other for 5 passes. A budget
         is a ceiling: a run that meets `tol` ends before. One that ends with a gap above 1 % warns.

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..kernels import deadline
 from ..penalties import FusedL1
 from ..penalties.conic import ConicForm
 from ..quadratic import Model, level_sets, minimize
@@ -81,6 +82,7 @@ class Identifier:
         """Pieces of which about `most` at most are not 0, and about `wanted` may become so."""
 
         def held_with(factor: float) -> _Held:
+            deadline.check()
             return self._with(x, gradient, step, factor)
 
         held = held_with(1.0)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..certificate import null_model
+from ..kernels import deadline
 from ..kernels.jit import as_reals
 from ..quadratic import Minimum
 from ..sums import LocalSums, Sums, Sweep
@@ -135,6 +136,7 @@ class Newton:
         After a relative decrease of the model by `enough` or less the step may be the last. In memory, where curvature
         costs more than all other sums, it is left out then, and made by a read of its own if there is another step.
         """
+        deadline.check()
         before_step = self.sums.reads
         if at.sweep.curvature is None:
             floor = self._least_curvature(at.floor)

@@ -85,7 +85,6 @@ class OneRead(Periodic, Watcher):
 
     def advance(self, problem: View, terms: Terms, state: State, block: Block, order: np.ndarray, steps: int) -> int:
         numbers = state.numbers
-        numbers["exhausted"] = True
         loss: ChainLoss | Quadratic
         if is_chain(problem):
             loss = chain_loss(problem)
@@ -102,6 +101,7 @@ class OneRead(Periodic, Watcher):
         proved = -_BELOW * abs(value) <= value - numbers["lower"] <= enough
         if not (proved and loss.error(x) <= SURE * abs(value)):
             numbers["loss"], numbers["lower"] = math.nan, -math.inf
+        numbers["exhausted"] = True
         return problem.moments.uncounted_rows()
 
     def solution(self, problem: View, state: State) -> Solution:

@@ -14,5 +14,6 @@
 | unions | connected parts of a graph |
 | mixing | the buffer of a stream |
 | survival | rows in the order of their times |
+| deadline | the end of a budget of seconds, inside a step |
 | decimals | numbers and tables read from text |
 """

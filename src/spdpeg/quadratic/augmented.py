@@ -19,6 +19,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import scipy.linalg
 
+from ..kernels import deadline
+
 _ROUNDS = 60
 _STEPS = 60
 """Most rounds, and Newton's steps in one."""
@@ -106,6 +108,7 @@ def minimize(H: np.ndarray, b: np.ndarray, split: Split, x: np.ndarray, most_ste
     best = Minimum(x, K @ x, y, np.inf)
     before, steps = np.inf, 0
     for _ in range(_ROUNDS):
+        deadline.check()
         x, z, y, slope, more = _round(H, b, split, sigma, x, y)
         steps += more
         Kx = K @ x

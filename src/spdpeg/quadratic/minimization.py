@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sp
 
+from ..kernels import deadline
 from ..penalties.conic import ConicForm, group_norms
 from . import dense, extended, infeasible, scaling, sparse, stationary, vertex
 from .central_path import Point, Terms
@@ -146,6 +147,7 @@ def _size(model: Model, w: np.ndarray, value: float) -> float:
 
 
 def _minimized(model: Model, accuracy: float, attempt: _Attempt, before: ModelSolution | None) -> ModelSolution:
+    deadline.check()  # before each of the attempts
     right = model.right()
     kept = kept_lines(model.form)
     form = kept.form

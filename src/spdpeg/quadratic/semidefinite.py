@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
+from ..kernels import deadline
 from ..penalties.conic import ConicForm
 from . import scaling
 from .central_path import Terms
@@ -188,6 +189,7 @@ class _Path:
         """w, y and what they miss."""
         best, since = (self._w, self._y, np.inf), 0
         for _ in range(_MOST_STEPS):
+            deadline.check()
             slope, missed = self._missed()
             accuracy = self._accuracy(slope, missed)
             if not np.isfinite(accuracy):

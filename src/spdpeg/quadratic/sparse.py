@@ -11,6 +11,7 @@ import numpy as np
 import scipy.linalg.lapack
 import scipy.sparse as sp
 
+from ..kernels import deadline
 from ..kernels.jit import kernel
 from . import central_path
 from .central_path import ALMOST, Point, Terms, Work, new_work, start
@@ -230,6 +231,7 @@ def follow(system: Solvable, b: np.ndarray, accuracy: float) -> Outcome:
     pairs = terms.weight.size + float(terms.above.sum() + terms.below.sum())
     least, least_size, rises, damping, steps = np.inf, 0.0, 0, 0.0, 0
     for _ in range(MOST_STEPS):
+        deadline.check()
         residual, size = _residuals(system, b, point, work)
         gap, cost, far = _observe(terms, point, work)
         short, size = gap + cost + residual, max(size, FLOOR)

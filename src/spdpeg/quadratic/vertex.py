@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
+from ..kernels import deadline
 from .central_path import Point, Terms
 from .model import Model
 from .stopping import Outcome
@@ -36,7 +37,10 @@ def run(b: np.ndarray, terms: Terms) -> Outcome | None:
     bounds = np.zeros((costs.size, 2))
     bounds[:width, 0], bounds[:, 1] = -np.inf, np.inf
     equations = sp.hstack([K, -every[:, over], every[:, short]], format="csc")
-    found = linprog(costs, A_eq=equations, b_eq=terms.offset, bounds=bounds, method="highs-ds", options=_TIGHT)
+    left = deadline.seconds_left()
+    options = _TIGHT if left == np.inf else {**_TIGHT, "time_limit": max(left, 0.0)}
+    found = linprog(costs, A_eq=equations, b_eq=terms.offset, bounds=bounds, method="highs-ds", options=options)
+    deadline.check()
     if not found.success:
         return None
     w, y = found.x[:width], -found.eqlin.marginals

@@ -9,6 +9,7 @@ Optimization 24 (2014); sampled curvature: Byrd, Chin, Neveitt, Nocedal, SIAM Jo
 import math
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..certificate import Certificate
 from ..data import Block
@@ -18,6 +19,7 @@ from ..errors import UnsupportedError
 from ..kernels.jit import as_reals
 from ..kernels.terms import Terms
 from ..parameters import whole_number
+from ..quadratic.linear_algebra import band_flops
 from ..solvers.base import About, Periodic, Solution, Watcher, per_problem, require_smooth
 from ..state import State
 from ..sums import Evaluation, evaluated_rows
@@ -30,6 +32,8 @@ MOST_FEATURES = 2000
 """Coordinates, or rows, of a model with a dense matrix, at most."""
 _MOST_WIDE = 2e7
 """Entries of an N x d matrix that may be kept where d is larger than that."""
+_MOST_PRODUCTS, _MOST_FLOPS = 1e8, 1e12
+"""Products of two entries of a row of F, and operations of a factorisation of F^T F, which that takes too."""
 _MOST_SPARSE = 100_000
 """Coordinates of a sparse model, at most."""
 ROWS_PER_FEATURE = 20
@@ -63,9 +67,20 @@ def fits(problem: View) -> bool:
             problem.rows.n_samples is not None
             and problem.rows.n_samples <= MOST_FEATURES
             and problem.rows.n_samples * problem.n_coordinates <= _MOST_WIDE
+            and _factors(problem)
         )
         or (problem.n_coordinates <= _MOST_SPARSE and is_sparse(problem))
     )
+
+
+def _factors(problem: View) -> bool:
+    """Whether F^T F has a sparse factor: those of some graphs fill in, whatever the order."""
+    if problem.penalty.joint is not None or not problem.F.n_outputs:
+        return True
+    F = sp.csr_array(problem.F.matrix())
+    if float(np.sum(np.square(np.diff(F.indptr).astype(float)))) > _MOST_PRODUCTS:
+        return False
+    return band_flops(F.T @ F) <= _MOST_FLOPS
 
 
 def is_tall(problem: View) -> bool:
