@@ -8,6 +8,7 @@ lower bound on the optimal value (Fenchel). docs/theory.md explains why the boun
 | record | the certificate, and what it says about a tolerance |
 | slopes | the dual variables of the rows: from x, from a solver, or moved to where no free direction is left |
 | bound | D(u, y), made feasible in floating point |
+| balanced | multipliers moved to where nothing is left over, along a spanning forest where rows tie two coordinates |
 | restore | slopes and multipliers moved into their domain, in 32 digits, on small problems |
 | residual | what is said where no bound exists |
 """

@@ -5,6 +5,7 @@
 | one_read, quadratic_bound, signal | the squared loss, from second moments alone, with its own lower bound; signals |
 | prox_newton, newton | Newton's steps on the model of all coordinates, begun on a sample of the rows |
 | newton_models | how models are minimised: interior points, face by face, block by block, 32 digits |
+| few_rows | the curvature of few rows and many coordinates, kept as rows |
 | prox_lbfgs, secants | quasi-Newton steps for a ridge and many coordinates; the matrix that they show |
 | working_set, identify, pieces, condensed | Newton's steps among few pieces of many coordinates |
 | interpolation | its first step where directions without penalties are as many as the rows |
