@@ -207,9 +207,7 @@ class Recorder:
         """End at x = 0 exactly where that is as good as what was found: at and above the weight where x vanishes."""
         problem, solution = self._problem, self._solution(state)
         penalty, limit = problem.penalty.at_zero, self.objective[-1]
-        known = self._evaluation or self._stages.evaluation()
-        there = problem.penalty.value(solution.x) if known is None else limit - known.loss
-        near = abs(there - penalty) <= _NEARLY_NOTHING * abs(limit)
+        near = abs(problem.penalty.value(solution.x) - penalty) <= _NEARLY_NOTHING * abs(limit)
         if not near or not np.any(solution.x[: problem.rows.n_features]) or isinstance(problem.rows.source, Partitions):
             return
         same_intercept = np.where(np.arange(problem.n_coordinates) < problem.rows.n_features, 0.0, solution.x)
