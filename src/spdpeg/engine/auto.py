@@ -56,7 +56,8 @@ _LARGE_MATRIX = 1500
 _TALL, _VERY_TALL = 4, 20
 """Rows per coordinate that are many, and that are so many that descent on columns costs more than their matrix."""
 _FEW_COLUMNS, _MOST_COLUMNS_IN_USE = 100, 1 / 3
-"""Coordinates up to which the matrix costs next to nothing, and the fraction of those in use from which on it pays."""
+"""Coordinates up to which the matrix costs next to nothing, and the fraction of those in use from which on it pays; of
+few rows, the fraction that pieces in use come to before the whole problem is solved among these."""
 _MOST_PROGRAM_ROWS, _MOST_PROGRAM_WORK = 20_000, 2e9
 """Rows, and flops of a step, up to which a problem with a smooth loss is tried as one conic program."""
 _MOST_FORM = 2_000_000
@@ -173,8 +174,9 @@ def _exact_stages(problem: View, exact: list[tuple[Periodic, str]], tol: float |
     limit = MOST_SECONDS if _is_small(problem) else math.inf
     stages = [_chosen(method, why, Ended(method, tol, most_seconds=limit)) for method, why in exact]
     columns = exact[0][0]
-    if isinstance(columns, WorkingSet) and isinstance(last, ProxNewton):
-        most = _MOST_COLUMNS_IN_USE * problem.n_coordinates
+    if isinstance(columns, WorkingSet) and isinstance(last, ProxNewton | InteriorPoint):
+        many = problem.n_coordinates if isinstance(last, ProxNewton) else problem.sums.n_rows
+        most = _MOST_COLUMNS_IN_USE * many
         stages[0] = stages[0]._replace(leave=Crowded(columns, tol, most_seconds=limit, most_pieces=most))
     if isinstance(last, ProxNewton):
         stages[-1] = stages[-1]._replace(leave=Ended(last, tol, SLOW, limit, _other_way))
@@ -235,7 +237,7 @@ def _exact(problem: View) -> list[tuple[Periodic, str]]:
         return []
     among_rows = _exact_on_rows(problem, form)
     if problem.loss.smooth:
-        among_rows = [*_among_few_rows(problem, form), *among_rows]
+        among_rows = _with_few_rows(problem, form, among_rows)
     if problem.loss.smooth and form.width > _LARGE_MATRIX and free_pieces(problem) is not None:
         why = "directions without a penalty are as many as the rows, which can all have their least loss"
         among_rows = [(WorkingSet(), why), *among_rows]
@@ -287,15 +289,16 @@ def _exact_on_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str
     return []
 
 
-def _among_few_rows(problem: View, form: PenaltyForm) -> list[tuple[Periodic, str]]:
-    """The method for far more coordinates than rows where the loss is made of lines and parabolas; none elsewhere."""
+def _with_few_rows(problem: View, form: PenaltyForm, methods: list[tuple[Periodic, str]]) -> list[tuple[Periodic, str]]:
+    """The methods, with that for far more coordinates than rows where the loss is made of lines and parabolas."""
     lines = form.lines if takes_few_rows(problem, form) else None
     if lines is None or _has_no_penalties(lines) or problem.loss.lines(problem.rows.labels) is None:
-        return []
-    # Rows of F that are no pairs tie coordinates that differ, and as many may be in use as there are rows.
-    if lines.pairs.all() and _may_be_few(problem, form):
-        return []
-    return [(InteriorPoint(), "the rows are so few that the whole problem is solved among them")]
+        return methods
+    whole = (InteriorPoint(), "the rows are so few that the whole problem is solved among them")
+    if not _may_be_few(problem, form):
+        return [whole, *methods]
+    # Rows of F that are no pairs tie coordinates that differ, so that as many may be in use as there are rows.
+    return methods if lines.pairs.all() else [*methods, whole]
 
 
 def _descends_on_columns(problem: View, form: PenaltyForm) -> bool:
