@@ -86,7 +86,7 @@ class ProxLBFGS(FullReads):
         summary="quasi-Newton model of l with exact penalties, solved without data; deterministic, for a ridge",
         update="x+ = x + step (m - x), m the minimiser of g'z + (z - x)'B(z - x)/2 + r1(z) + r2(F z), B by L-BFGS",
         cost="1 pass; some tens of products with F and with up to 80 vectors, among the columns that occur in F",
-        memory="N + 3 d + 2 l + 80 d + 4800; 100 d more for a step",
+        memory="N + 11 d + 2 l + 4800, up to 72 d more as steps are remembered; 100 d more for a step",
         rate="linear",
         needs="smooth loss; ridge in r1; r1 and r2 of l1 type beside it; finite sum",
         assumptions="r1 strongly convex",
