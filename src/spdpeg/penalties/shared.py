@@ -88,7 +88,7 @@ def norm(v: np.ndarray) -> float:
 def half_square(v: np.ndarray, weight: Any = 1.0) -> float:
     """Half the sum of weight_j v_j^2; infinite, without a warning, where it overflows."""
     with np.errstate(over="ignore"):
-        return 0.5 * weighted_sum(weight, v * v)
+        return 0.5 * float(np.add.reduce(weight * v * v, axis=None))
 
 
 def weighted_sum(weight: Any, v: np.ndarray) -> float:
