@@ -7,6 +7,7 @@ problem has equations, and a bound exists only where they hold.
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,8 @@ def given(problem: View, u: Token, gradient: np.ndarray | None = None) -> Slopes
     """Slopes that a solver names. Costs half a read unless A^T W u / N is known."""
     sums = problem.sums
     gradient = sums.adjoint(u) if gradient is None else gradient
-    return Slopes(gradient, lambda scale: -sums.conjugate(u, scale), lambda: u)
+    # Kept: one scale is needed to see whether the slopes have a conjugate at all, and again for the bound.
+    return Slopes(gradient, cache(lambda scale: -sums.conjugate(u, scale)), lambda: u)
 
 
 def over_diagonal(problem: View, y: np.ndarray) -> Slopes | None:
